@@ -1,0 +1,57 @@
+"""Build the compiled kernels: each ext/**/*.pyx becomes the module its path spells.
+
+Environment
+    PIECEWORK_DEBUG     1: no optimisation, debug symbols, kernel assertions and bounds checks on
+    PIECEWORK_SANITIZE  1: the debug build with the address and undefined-behaviour sanitizers
+"""
+
+import os
+from pathlib import Path
+
+from Cython.Distutils import Extension
+from setuptools import setup
+
+EXT = Path("ext")
+SHARED = "piecework._cyutility"  # one copy of Cython's memoryview code for all modules
+SANITIZE = os.environ.get("PIECEWORK_SANITIZE") == "1"
+DEBUG = SANITIZE or os.environ.get("PIECEWORK_DEBUG") == "1"
+
+# Checks are set here and never at the head of a file: a file's own directive would win over DEBUG.
+directives = {
+    "language_level": "3",
+    "freethreading_compatible": True,
+    "boundscheck": DEBUG,
+    "wraparound": False,
+    "cdivision": True,
+    "initializedcheck": DEBUG,
+}
+compile_args = ["-O0", "-g"] if DEBUG else ["-O3", "-g0"]
+macros = [] if DEBUG else [("CYTHON_WITHOUT_ASSERTIONS", "1")]
+link_args = []
+if SANITIZE:
+    compile_args.append("-fsanitize=address,undefined")
+    link_args.append("-fsanitize=address,undefined")
+
+
+def extension(name, source):
+    module = Extension(
+        name,
+        [source],
+        depends=[str(pxd) for pxd in sorted(EXT.rglob("*.px[di]"))],  # also puts them in the sdist
+        cython_include_dirs=[str(EXT)],
+        cython_directives=directives,
+        cython_c_in_temp=True,  # no generated C beside the sources
+        extra_compile_args=compile_args,
+        extra_link_args=link_args,
+        define_macros=macros,
+    )
+    module.shared_utility_qualified_name = SHARED
+    return module
+
+
+modules = [
+    extension(".".join(pyx.relative_to(EXT).with_suffix("").parts), str(pyx))
+    for pyx in sorted(EXT.rglob("*.pyx"))
+]
+modules.append(extension(SHARED, "ext/piecework/_cyutility.c"))  # generated at build time
+setup(ext_modules=modules)

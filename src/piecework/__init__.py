@@ -1,0 +1,1 @@
+"""piecework: WordPiece at memory speed, with exact ids."""
