@@ -1,1 +1,41 @@
-"""piecework: WordPiece at memory speed, with exact ids."""
+"""piecework: WordPiece at memory speed, with exact ids.
+
+>>> from piecework import WordPieceTokenizer
+>>> tokenizer = WordPieceTokenizer.from_pretrained("bert-base-uncased")
+>>> tokenizer.encode("Hello, world!")
+[7592, 1010, 2088, 999]
+"""
+
+from importlib.metadata import version as _version
+
+from piecework.batch import Batch, PaddedBatch
+from piecework.errors import (
+    TokenizerFileWarning,
+    UnsupportedTokenizerError,
+    VocabularyWarning,
+)
+from piecework.protocol import Tokenizer, check_ids
+from piecework.rules import (
+    is_bert_control,
+    is_bert_punctuation,
+    is_bert_whitespace,
+    is_cjk,
+)
+from piecework.tokenizer import WordPieceTokenizer
+
+__version__ = _version("piecework")
+
+__all__ = [
+    "Batch",
+    "PaddedBatch",
+    "Tokenizer",
+    "TokenizerFileWarning",
+    "UnsupportedTokenizerError",
+    "VocabularyWarning",
+    "WordPieceTokenizer",
+    "check_ids",
+    "is_bert_control",
+    "is_bert_punctuation",
+    "is_bert_whitespace",
+    "is_cjk",
+]

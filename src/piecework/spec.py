@@ -66,3 +66,13 @@ class TokenizerSpec:
     )
     file_truncation: Mapping[str, Any] | None = None
     file_padding: Mapping[str, Any] | None = None
+
+    @property
+    def resolved_strip_accents(self) -> bool:
+        """Whether accents are stripped, with None resolved: then as ``lowercase``."""
+        return self.lowercase if self.strip_accents is None else self.strip_accents
+
+    @property
+    def vocab_size(self) -> int:
+        """Highest id + 1, added tokens included."""
+        return max(self.vocabulary.size, max(self.special_tokens.values(), default=-1) + 1)

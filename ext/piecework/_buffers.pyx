@@ -1,0 +1,75 @@
+"""Memory that kernels fill and Python reads without a copy.
+
+`Ids` grows while the GIL is released; when it is complete, `OwnedBuffer` takes the memory over and
+exports it, so that `numpy.frombuffer` sees it and keeps it alive. Nothing is exported that still
+grows.
+"""
+
+from cpython.buffer cimport PyBuffer_FillInfo
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawRealloc
+from cython cimport final
+
+from piecework._types cimport int32_t
+
+
+cdef bint grow_ids(Ids* ids, Py_ssize_t extra) noexcept nogil:
+    """Give `ids` at least `extra` free places, and half as much again as it holds."""
+    cdef Py_ssize_t cap = ids.n + extra
+    cdef void* data
+    if extra > (<Py_ssize_t>1 << 60) - ids.n:
+        return False
+    cap += cap >> 1
+    data = PyMem_RawRealloc(ids.data, <size_t>cap * sizeof(int32_t))
+    if data == NULL:
+        return False
+    ids.data = <int32_t*>data
+    ids.cap = cap
+    return True
+
+
+@final
+cdef class OwnedBuffer:
+    """Bytes owned by this object, readable and writable through the buffer protocol."""
+
+    def __cinit__(self):
+        self.data = NULL
+        self.n_bytes = 0
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.data)
+
+    @staticmethod
+    cdef OwnedBuffer take(void* data, Py_ssize_t n_bytes):
+        """Own `data`, which was made by PyMem_Raw*."""
+        cdef OwnedBuffer buffer = OwnedBuffer.__new__(OwnedBuffer)
+        buffer.data = data
+        buffer.n_bytes = n_bytes
+        return buffer
+
+    @staticmethod
+    cdef OwnedBuffer take_ids(Ids* ids):
+        """Own the memory of `ids`, cut to its length; leaves `ids` empty."""
+        cdef Py_ssize_t n_bytes = ids.n * <Py_ssize_t>sizeof(int32_t)
+        cdef void* data = ids.data
+        if ids.n < ids.cap and n_bytes:
+            data = PyMem_RawRealloc(ids.data, n_bytes)
+            if data == NULL:  # shrinking failed: the block is still there
+                data = ids.data
+        ids.data = NULL
+        ids.n = 0
+        ids.cap = 0
+        return OwnedBuffer.take(data, n_bytes)
+
+    @staticmethod
+    cdef OwnedBuffer zeroed(Py_ssize_t n_bytes):
+        """Return a new buffer of `n_bytes` zero bytes."""
+        cdef void* data = PyMem_RawCalloc(n_bytes, 1)
+        if data == NULL:
+            raise MemoryError
+        return OwnedBuffer.take(data, n_bytes)
+
+    def __getbuffer__(self, Py_buffer* view, int flags):
+        PyBuffer_FillInfo(view, self, self.data, self.n_bytes, False, flags)
+
+    def __len__(self):
+        return self.n_bytes

@@ -1,0 +1,45 @@
+"""The table that tells the scanner what to do with each code point."""
+
+from piecework._alphabet cimport N_PAGES, PAGE_BITS
+from piecework._types cimport uint32_t
+
+# One entry per code point, 32 bits.
+#
+#     bit 31      CAN_START_SPECIAL: a special token begins with this character
+#     bits 28-30  kind
+#     bits 0-27   payload
+#
+#     LETTER    payload: symbol of the character it is normalized to; 0: in no piece
+#     SPACE     ends a word
+#     ISOLATED  ends a word and is one itself; payload: its token id
+#     DROP      vanishes, and what stands on both sides of it is joined
+#     EXPAND    becomes several letters; payload: index into runs
+#     CONTEXT   as EXPAND, and may swap places with the character before it
+#     MULTIBYTE in byte_entries only: the first byte of a longer sequence
+#
+# LETTER is 0, so that "no flag and a letter" is one comparison: entry < FIRST_NOT_LETTER.
+# runs[i] is a count, and that many symbols follow.
+cdef enum Kind:
+    LETTER = 0
+    SPACE = 1
+    ISOLATED = 2
+    DROP = 3
+    EXPAND = 4
+    CONTEXT = 5
+    MULTIBYTE = 6
+
+cdef enum:
+    KIND_SHIFT = 28
+    PAYLOAD_MASK = 0x0FFFFFFFu
+    FIRST_NOT_LETTER = 0x10000000u
+    CAN_START_SPECIAL = 0x80000000u
+
+
+# entry_of(cp) is entries[page_start[cp >> 6] + (cp & 63)].
+# Invariants: byte_entries[b] is the entry of the ASCII character b, and MULTIBYTE for the
+# bytes that are none; every run index in an EXPAND or CONTEXT entry is valid.
+cdef class CharTable:
+    cdef uint32_t byte_entries[256]
+    cdef uint32_t page_start[N_PAGES]
+    cdef uint32_t* entries  # (n_pages * 64,)
+    cdef uint32_t* runs  # (n_runs,)

@@ -1,0 +1,512 @@
+"""Builds the tries that hold a vocabulary.
+
+`DoubleTrie` keeps the two tries of WordPiece in one pair of flat arrays: the tokens as they stand,
+for the start of a word, and the tokens with the continuation prefix (`##`), without it. Its symbols
+are those of an `Alphabet`. `PrefixTrie` holds byte strings: the special tokens that a text is
+checked for. Neither changes after it is built.
+
+Building takes two steps: a trie of linked nodes, found through a hash table of (node, symbol), and
+then a place in the double array for each node's children, the largest families first, so that the
+many single children fill the holes that are left.
+"""
+
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
+from cpython.unicode cimport PyUnicode_DATA, PyUnicode_KIND, PyUnicode_READ
+from cython cimport final
+from libc.string cimport memset
+
+from piecework._alphabet cimport Alphabet
+from piecework._types cimport int32_t, uint8_t, uint32_t, uint64_t
+
+
+@final
+cdef class DoubleTrie:
+    """The start trie and the continuation trie of a vocabulary.
+
+    Parameters
+    ----------
+    tokens : list of str
+    ids : list of int
+        As many as tokens; 0 <= id < 2**28.
+    prefix : str
+        The continuation prefix, "##" for BERT.
+    alphabet : Alphabet
+        Made from the same tokens.
+    """
+
+    def __cinit__(self, list tokens, list ids, str prefix, Alphabet alphabet):
+        cdef Builder builder = Builder(alphabet.n_symbols)
+        cdef uint32_t start_root = builder.new_root()
+        cdef uint32_t continuation_root = builder.new_root()
+        cdef Py_ssize_t prefix_len = len(prefix)
+        cdef Py_ssize_t row
+        cdef str token
+        for row in range(len(tokens)):
+            token = tokens[row]
+            builder.add(start_root, token, 0, ids[row], alphabet)
+            # A bare prefix adds nothing: a match is at least one character long.
+            if token.startswith(prefix):
+                builder.add(continuation_root, token, prefix_len, ids[row], alphabet)
+        builder.place(&self.array)
+        self.start_root = builder.slot[start_root]
+        self.continuation_root = builder.slot[continuation_root]
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.array.units)
+        PyMem_RawFree(self.array.values)
+
+    @property
+    def n_units(self):
+        """Length of the flat arrays: their fill is the number of states divided by it."""
+        return self.array.n_units
+
+
+@final
+cdef class PrefixTrie:
+    """Byte strings, to be recognised where they begin.
+
+    Parameters
+    ----------
+    contents : list of bytes
+        None of them empty.
+    """
+
+    def __cinit__(self, list contents):
+        cdef Builder builder = Builder(256)
+        cdef uint32_t root = builder.new_root()
+        cdef bytes content
+        for content in contents:
+            builder.add_bytes(root, content)
+        builder.place(&self.array)
+        self.root = builder.slot[root]
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.array.units)
+        PyMem_RawFree(self.array.values)
+
+
+# One node of the linked trie. value: the id of the token that ends here, or -1.
+cdef struct Node:
+    uint32_t parent
+    uint32_t symbol  # on the edge from the parent
+    uint32_t n_children
+    int32_t value
+
+
+@final
+cdef class Builder:
+    """A trie that grows, and then is laid out as a double array."""
+
+    cdef uint32_t n_symbols
+    cdef Node* nodes
+    cdef uint32_t n_nodes
+    cdef uint32_t nodes_cap
+    # Hash table from (parent, symbol) to node; 0, which is a root: free.
+    cdef uint32_t* table  # (table_mask + 1,), a power of two, at most half full
+    cdef uint32_t table_mask
+    cdef uint32_t* slot  # (n_nodes,): each node's state, once placed
+
+    def __cinit__(self, uint32_t n_symbols):
+        self.n_symbols = n_symbols
+        self.nodes_cap = 1 << 12
+        self.table_mask = (1 << 13) - 1
+        self.nodes = <Node*>PyMem_RawMalloc(self.nodes_cap * sizeof(Node))
+        self.table = <uint32_t*>PyMem_RawCalloc(
+            <size_t>self.table_mask + 1, sizeof(uint32_t)
+        )
+        if self.nodes == NULL or self.table == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.nodes)
+        PyMem_RawFree(self.table)
+        PyMem_RawFree(self.slot)
+
+    cdef uint32_t new_root(self) except? 0:
+        return self.new_node(NO_STATE, 0)
+
+    cdef int add(
+        self, uint32_t root, str token, Py_ssize_t start, int32_t value, Alphabet alphabet
+    ) except -1:
+        """Add token[start:], if it is not empty."""
+        cdef void* data = PyUnicode_DATA(token)
+        cdef int kind = PyUnicode_KIND(token)
+        cdef uint32_t node = root
+        cdef Py_ssize_t i
+        for i in range(start, len(token)):
+            node = self.child(node, alphabet.symbol_of(PyUnicode_READ(kind, data, i)))
+        if node != root:
+            self.nodes[node].value = value
+        return 0
+
+    cdef int add_bytes(self, uint32_t root, const uint8_t[::1] content) except -1:
+        cdef uint32_t node = root
+        cdef Py_ssize_t i
+        for i in range(content.shape[0]):
+            node = self.child(node, <uint32_t>content[i] + 1)
+        self.nodes[node].value = 0
+        return 0
+
+    cdef uint32_t child(self, uint32_t parent, uint32_t symbol) except? 0:
+        """Return the child of `parent` along `symbol`, made if it is not there."""
+        cdef uint32_t i = place_of(parent, symbol) & self.table_mask
+        cdef uint32_t node = self.table[i]
+        while node:
+            if self.nodes[node].parent == parent and self.nodes[node].symbol == symbol:
+                return node
+            i = (i + 1) & self.table_mask
+            node = self.table[i]
+        node = self.new_node(parent, symbol)
+        self.nodes[parent].n_children += 1
+        self.table[i] = node
+        if self.n_nodes > self.table_mask >> 1:
+            self.grow_table()
+        return node
+
+    cdef uint32_t new_node(self, uint32_t parent, uint32_t symbol) except? 0:
+        cdef void* data
+        if self.n_nodes == self.nodes_cap:
+            if self.nodes_cap >= 1 << 28:
+                raise MemoryError("a vocabulary of more than 2**28 trie states")
+            data = PyMem_RawRealloc(
+                self.nodes, 2 * <size_t>self.nodes_cap * sizeof(Node)
+            )
+            if data == NULL:
+                raise MemoryError
+            self.nodes = <Node*>data
+            self.nodes_cap *= 2
+        self.nodes[self.n_nodes] = Node(parent, symbol, 0, -1)
+        self.n_nodes += 1
+        return self.n_nodes - 1
+
+    cdef int grow_table(self) except -1:
+        cdef uint32_t mask = 4 * (self.table_mask + 1) - 1
+        cdef uint32_t* table = <uint32_t*>PyMem_RawCalloc(
+            <size_t>mask + 1, sizeof(uint32_t)
+        )
+        cdef uint32_t node, i
+        if table == NULL:
+            raise MemoryError
+        for node in range(self.n_nodes):
+            if self.nodes[node].parent != NO_STATE:
+                i = place_of(self.nodes[node].parent, self.nodes[node].symbol) & mask
+                while table[i]:
+                    i = (i + 1) & mask
+                table[i] = node
+        PyMem_RawFree(self.table)
+        self.table = table
+        self.table_mask = mask
+        return 0
+
+    cdef int place(self, DoubleArray* array) except -1:
+        """Lay the nodes out as a double array, which the caller then owns."""
+        cdef Layout layout
+        cdef uint32_t* base = NULL
+        cdef bint placed
+        memset(&layout, 0, sizeof(Layout))
+        self.slot = <uint32_t*>PyMem_RawCalloc(self.n_nodes, sizeof(uint32_t))
+        base = <uint32_t*>PyMem_RawCalloc(self.n_nodes, sizeof(uint32_t))
+        with nogil:
+            placed = self.slot != NULL and base != NULL and lay_out(
+                self.nodes, self.n_nodes, self.n_symbols, base, self.slot, &layout
+            ) and fill_array(self.nodes, self.n_nodes, base, self.slot, &layout, array)
+        PyMem_RawFree(base)
+        PyMem_RawFree(layout.used)
+        PyMem_RawFree(layout.full)
+        if not placed:
+            raise MemoryError
+        return 0
+
+
+cdef inline uint32_t place_of(uint32_t parent, uint32_t symbol) noexcept nogil:
+    """Hash an edge."""
+    cdef uint64_t key = (<uint64_t>parent << 32) | symbol
+    return <uint32_t>((key * <uint64_t>0x9E3779B97F4A7C15u) >> 32)
+
+
+# Which places of the double array are taken. All of them are free from `end` on.
+#
+#     used  one bit each
+#     full  one bit for each 64 places: all of them are taken
+#
+# Invariants: cap is a multiple of 4096; used holds cap bits, full cap / 64; end <= cap.
+cdef struct Layout:
+    uint64_t* used
+    uint64_t* full
+    uint32_t cap
+    uint32_t end
+
+
+cdef bint lay_out(
+    const Node* nodes, uint32_t n_nodes, uint32_t n_symbols, uint32_t* base,
+    uint32_t* slot, Layout* layout,
+) noexcept nogil:
+    """Find a base for the children of each node; False without memory.
+
+    Ensures  slot[n] is a place of its own for each node; base[n] + symbol is the place
+             of each child; layout.end is large enough for Unit's invariant
+    """
+    cdef uint32_t* family = <uint32_t*>PyMem_RawCalloc(
+        <size_t>n_nodes + 1, sizeof(uint32_t)
+    )  # where the children of a node begin in `members`
+    cdef uint32_t* members = <uint32_t*>PyMem_RawCalloc(n_nodes, sizeof(uint32_t))
+    cdef uint32_t* order = <uint32_t*>PyMem_RawCalloc(n_nodes, sizeof(uint32_t))
+    cdef bint placed = (
+        family != NULL and members != NULL and order != NULL
+        and list_families(nodes, n_nodes, family, members)
+        and order_by_size(nodes, n_nodes, order)
+        and place_families(nodes, n_nodes, family, members, order, base, slot, layout)
+        and reserve_places(layout, layout.end + n_symbols + 1)
+    )
+    PyMem_RawFree(family)
+    PyMem_RawFree(members)
+    PyMem_RawFree(order)
+    if placed:
+        layout.end += n_symbols + 1
+    return placed
+
+
+cdef bint list_families(
+    const Node* nodes, uint32_t n_nodes, uint32_t* family, uint32_t* members
+) noexcept nogil:
+    """Group the nodes by parent: node n's children are members[family[n]:family[n + 1]]."""
+    cdef uint32_t node, parent
+    cdef uint32_t total = 0
+    for node in range(n_nodes):
+        family[node] = total
+        total += nodes[node].n_children
+    family[n_nodes] = total
+    for node in range(n_nodes):
+        parent = nodes[node].parent
+        if parent != NO_STATE:
+            members[family[parent]] = node
+            family[parent] += 1
+    for node in range(n_nodes, 0, -1):  # each entry now holds its end: shift them back
+        family[node] = family[node - 1]
+    family[0] = 0
+    return True
+
+
+cdef bint order_by_size(
+    const Node* nodes, uint32_t n_nodes, uint32_t* order
+) noexcept nogil:
+    """Sort the nodes by number of children, largest first, ties as they were made."""
+    cdef uint32_t largest = 0, node, start, n
+    cdef uint32_t* starts
+    for node in range(n_nodes):
+        largest = max(largest, nodes[node].n_children)
+    starts = <uint32_t*>PyMem_RawCalloc(<size_t>largest + 1, sizeof(uint32_t))
+    if starts == NULL:
+        return False
+    for node in range(n_nodes):
+        starts[largest - nodes[node].n_children] += 1
+    start = 0
+    for n in range(largest + 1):
+        node = starts[n]
+        starts[n] = start
+        start += node
+    for node in range(n_nodes):
+        n = largest - nodes[node].n_children
+        order[starts[n]] = node
+        starts[n] += 1
+    PyMem_RawFree(starts)
+    return True
+
+
+cdef bint place_families(
+    const Node* nodes, uint32_t n_nodes, const uint32_t* family, const uint32_t* members,
+    const uint32_t* order, uint32_t* base, uint32_t* slot, Layout* layout,
+) noexcept nogil:
+    cdef uint32_t i, k, node, n, size = 0, from_base = 0, next_single = 0
+    cdef const uint32_t* children
+    for i in range(n_nodes):
+        node = order[i]
+        if nodes[node].parent == NO_STATE:
+            slot[node] = take_free_place(layout)
+            if slot[node] == NO_STATE:
+                return False
+    for i in range(n_nodes):
+        node = order[i]
+        n = nodes[node].n_children
+        if n == 0:
+            break
+        if n != size:  # smaller families may fit where larger ones did not
+            size = n
+            from_base = 0
+        children = members + family[node]
+        if n > 1:
+            base[node] = find_base(nodes, children, n, &from_base, layout)
+        else:
+            base[node] = find_single_base(
+                nodes[children[0]].symbol, &next_single, layout
+            )
+        if base[node] == NO_STATE:
+            return False
+        for k in range(n):
+            slot[children[k]] = base[node] + nodes[children[k]].symbol
+            mark_used(layout, slot[children[k]])
+    return True
+
+
+cdef uint32_t take_free_place(Layout* layout) noexcept nogil:
+    """Take the first place behind all that are taken; NO_STATE without memory."""
+    cdef uint32_t place = layout.end
+    if not reserve_places(layout, place + 1):
+        return NO_STATE
+    mark_used(layout, place)
+    return place
+
+
+# Where a family did not fit at PATIENCE free places in a row, the search of the next
+# one of its size begins behind them; one that did not fit at MAX_TRIES goes to the end.
+# So dense regions are not searched again and again. With these numbers the arrays of the
+# vocabularies of 30,522 and 119,547 tokens have no hole left, and placing takes less
+# time than adding the tokens.
+cdef enum:
+    PATIENCE = 16
+    MAX_TRIES = 64
+
+
+cdef uint32_t find_base(
+    const Node* nodes, const uint32_t* children, uint32_t n, uint32_t* from_base,
+    Layout* layout,
+) noexcept nogil:
+    """Return a base at which all children have a free place; NO_STATE without memory."""
+    cdef uint32_t first = NO_STATE, last = 0, symbol, place, base, k, tried = 0
+    for k in range(n):
+        symbol = nodes[children[k]].symbol
+        first = min(first, symbol)
+        last = max(last, symbol)
+    place = from_base[0] + first
+    while True:
+        place = next_free(layout, place)
+        base = place - first
+        if not reserve_places(layout, base + last + 1):
+            return NO_STATE
+        for k in range(n):
+            if is_used(layout, base + nodes[children[k]].symbol):
+                break
+        else:
+            if tried >= PATIENCE:
+                from_base[0] = base
+            return base
+        tried += 1
+        place = place + 1 if tried < MAX_TRIES else layout.end + first
+
+
+cdef inline uint32_t find_single_base(
+    uint32_t symbol, uint32_t* next_single, Layout* layout
+) noexcept nogil:
+    """Return a base for an only child; NO_STATE without memory.
+
+    Only children come last and fill the holes from the left, so chains of them, the
+    rest of a long word, come to stand side by side.
+    """
+    cdef uint32_t place = next_free(layout, max(next_single[0], symbol))
+    if symbol <= next_single[0]:
+        next_single[0] = place + 1
+    return place - symbol if reserve_places(layout, place + 1) else NO_STATE
+
+
+cdef inline uint32_t next_free(const Layout* layout, uint32_t place) noexcept nogil:
+    """Return the first free place at or behind `place`."""
+    cdef uint32_t word = place >> 6, group
+    cdef uint64_t free
+    if place >= layout.end:
+        return place
+    free = ~layout.used[word] & (~<uint64_t>0 << (place & 63))
+    if free == 0:
+        word += 1
+        group = word >> 6
+        if word << 6 >= layout.cap:
+            return word << 6
+        free = ~layout.full[group] & (~<uint64_t>0 << (word & 63))
+        while free == 0:
+            group += 1
+            if group << 12 >= layout.cap:
+                return group << 12
+            free = ~layout.full[group]
+        word = (group << 6) + lowest_bit(free)
+        free = ~layout.used[word]
+    return (word << 6) + lowest_bit(free)
+
+
+cdef extern from *:
+    """
+    /* Number of the lowest set bit of x, which is not 0. */
+    #if defined(__GNUC__) || defined(__clang__)
+    #define lowest_bit(x) ((uint32_t)__builtin_ctzll(x))
+    #else
+    #include <intrin.h>
+    static inline uint32_t lowest_bit(uint64_t x) {
+        unsigned long n;
+        _BitScanForward64(&n, x);
+        return (uint32_t)n;
+    }
+    #endif
+    """
+    uint32_t lowest_bit(uint64_t bits) nogil
+
+
+cdef inline bint is_used(const Layout* layout, uint32_t place) noexcept nogil:
+    return (layout.used[place >> 6] >> (place & 63)) & 1
+
+
+cdef inline void mark_used(Layout* layout, uint32_t place) noexcept nogil:
+    cdef uint32_t word = place >> 6
+    layout.used[word] |= <uint64_t>1 << (place & 63)
+    if layout.used[word] == ~<uint64_t>0:
+        layout.full[word >> 6] |= <uint64_t>1 << (word & 63)
+    layout.end = max(layout.end, place + 1)
+
+
+cdef bint reserve_places(Layout* layout, uint32_t n) noexcept nogil:
+    """Make room for `n` places; False without memory, or beyond 2**30 places."""
+    cdef uint32_t cap
+    if n <= layout.cap:
+        return True
+    if n > 1 << 30:
+        return False
+    cap = ((n + n // 2) | 4095) + 1
+    if not (
+        extend_bits(&layout.used, layout.cap, cap)
+        and extend_bits(&layout.full, layout.cap >> 6, cap >> 6)
+    ):
+        return False
+    layout.cap = cap
+    return True
+
+
+cdef bint extend_bits(uint64_t** bits, uint32_t n_old, uint32_t n) noexcept nogil:
+    """Extend n_old bits to n bits, the new ones zero; False without memory."""
+    cdef void* data = PyMem_RawRealloc(bits[0], n >> 3)
+    if data == NULL:
+        return False
+    bits[0] = <uint64_t*>data
+    memset(<uint8_t*>data + (n_old >> 3), 0, (n - n_old) >> 3)
+    return True
+
+
+cdef bint fill_array(
+    const Node* nodes, uint32_t n_nodes, const uint32_t* base, const uint32_t* slot,
+    const Layout* layout, DoubleArray* array,
+) noexcept nogil:
+    """Write units and values for the layout; False without memory."""
+    cdef uint32_t node, state
+    array.n_units = layout.end
+    array.units = <Unit*>PyMem_RawMalloc(<size_t>layout.end * sizeof(Unit))
+    array.values = <int32_t*>PyMem_RawMalloc(<size_t>layout.end * sizeof(int32_t))
+    if array.units == NULL or array.values == NULL:
+        return False
+    for state in range(layout.end):
+        array.units[state] = Unit(0, NO_STATE)
+        array.values[state] = -1
+    for node in range(n_nodes):
+        state = slot[node]
+        array.units[state].base = base[node]
+        if nodes[node].parent != NO_STATE:
+            array.units[state].parent = slot[nodes[node].parent]
+        if nodes[node].value >= 0:
+            array.units[state].parent |= ENDS_PIECE
+            array.values[state] = nodes[node].value
+    return True

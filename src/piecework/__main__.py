@@ -1,0 +1,5 @@
+"""``python -m piecework`` is the command ``piecework``."""
+
+from piecework.cli import main
+
+main(prog_name="piecework")

@@ -1,0 +1,276 @@
+"""The result of encoding many texts: token ids of all rows end to end, and where each row starts.
+
+A Batch holds one int32 array and one int64 array; rows, slices and padded matrices are made from
+them by numpy, never by a loop over rows, because a batch may hold millions of them. It does not
+know a tokenizer: it neither adds special tokens nor truncates.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+_REPR_ROWS = 3
+_REPR_IDS = 6
+
+
+class PaddedBatch(NamedTuple):
+    """Rows of equal length, ready for a model.
+
+    Attributes
+    ----------
+    input_ids : integer array, shape (n_rows, length)
+    attention_mask : integer array, shape (n_rows, length)
+        1 where `input_ids` holds a token, 0 where it holds padding.
+    """
+
+    input_ids: NDArray[Any]
+    attention_mask: NDArray[Any]
+
+
+class Batch:
+    """Token ids of many texts, one row for each text.
+
+    Parameters
+    ----------
+    ids : int32 array, shape (n_tokens,)
+        The ids of all rows, one row after the other.
+    row_splits : int64 array, shape (n_rows + 1,)
+        Row i is ``ids[row_splits[i]:row_splits[i + 1]]``. Starts with 0, ends with ``len(ids)``,
+        never falls.
+
+    Raises
+    ------
+    TypeError
+        An argument is no numpy array of that dtype.
+    ValueError
+        The shapes or the row splits are not as described.
+
+    Notes
+    -----
+    The arrays are used, not copied. A row is a view of `ids`. A slice of step 1 shares `ids` and
+    has row splits of its own, since they start with 0; a slice of another step copies the rows it
+    takes. Batches are equal when their rows are. They can't be hashed.
+
+    Thread-safety: safe as long as nobody writes to the arrays.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ids = np.array([101, 7592, 102, 101, 102], dtype=np.int32)
+    >>> batch = Batch(ids, np.array([0, 3, 5], dtype=np.int64))
+    >>> batch
+    Batch(2 rows, 5 tokens: [[101, 7592, 102], [101, 102]])
+    >>> batch[0]
+    array([ 101, 7592,  102], dtype=int32)
+    >>> batch[1:]
+    Batch(1 row, 2 tokens: [[101, 102]])
+    >>> batch.lengths.tolist()
+    [3, 2]
+    """
+
+    __slots__ = ("ids", "row_splits")
+
+    ids: NDArray[np.int32]
+    row_splits: NDArray[np.int64]
+
+    def __init__(self, ids: NDArray[np.int32], row_splits: NDArray[np.int64]) -> None:
+        _check_array("ids", ids, np.int32)
+        _check_array("row_splits", row_splits, np.int64)
+        # As plain arrays: a row of a memory map would otherwise be a memory map of its own.
+        self.ids = np.asarray(ids)
+        self.row_splits = np.asarray(row_splits)
+        _check_splits(self.row_splits, len(ids))
+
+    @classmethod
+    def _unchecked(cls, ids: NDArray[np.int32], row_splits: NDArray[np.int64]) -> Batch:
+        """Return a batch over arrays known to fit: the checks cost more than a short row."""
+        batch = cls.__new__(cls)
+        batch.ids = ids
+        batch.row_splits = row_splits
+        return batch
+
+    def __len__(self) -> int:
+        return len(self.row_splits) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> NDArray[np.int32]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Batch: ...
+    def __getitem__(self, index: int | slice) -> NDArray[np.int32] | Batch:
+        if isinstance(index, slice):
+            return self._slice(*index.indices(len(self)))
+        row = operator.index(index)
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"row {row} of a batch of {len(self)} rows")
+        row %= len(self)
+        return self.ids[self.row_splits[row] : self.row_splits[row + 1]]
+
+    def _slice(self, start: int, stop: int, step: int) -> Batch:
+        if step == 1:
+            splits = self.row_splits[start : max(start, stop) + 1]
+            return Batch._unchecked(self.ids[splits[0] : splits[-1]], splits - splits[0])
+        rows = np.arange(start, stop, step)
+        starts, lengths = self.row_splits[rows], self.lengths[rows]
+        splits = np.zeros(len(rows) + 1, dtype=np.int64)
+        np.cumsum(lengths, out=splits[1:])
+        sources = np.arange(splits[-1]) + np.repeat(starts - splits[:-1], lengths)
+        return Batch._unchecked(self.ids[sources], splits)
+
+    def __iter__(self) -> Iterator[NDArray[np.int32]]:
+        for start, stop in pairwise(self.row_splits):
+            yield self.ids[start:stop]
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """The number of tokens of each row, int64, shape (n_rows,)."""
+        return np.diff(self.row_splits)
+
+    def tolist(self) -> list[list[int]]:
+        """Return the rows as lists of Python integers.
+
+        Examples
+        --------
+        >>> ids = np.array([5, 6, 7], dtype=np.int32)
+        >>> Batch(ids, np.array([0, 2, 2, 3], dtype=np.int64)).tolist()
+        [[5, 6], [], [7]]
+        """
+        return [row.tolist() for row in self]
+
+    def to_padded(
+        self,
+        length: int | None = None,
+        *,
+        pad_id: int = 0,
+        side: Literal["right", "left"] = "right",
+        multiple_of: int = 1,
+        dtype: DTypeLike = np.int32,
+    ) -> PaddedBatch:
+        """Return the rows as one matrix, filled up with padding.
+
+        Parameters
+        ----------
+        length : int, optional
+            Columns of the matrix; by default the length of the longest row. Rows are never cut.
+        pad_id : int
+            The id to fill up with. BERT's [PAD] is 0.
+        side : "right" or "left"
+            Where the padding goes.
+        multiple_of : int
+            The number of columns is rounded up to a multiple of this, a given `length` too.
+        dtype : integer dtype
+            Of both matrices.
+
+        Returns
+        -------
+        PaddedBatch
+            ``input_ids`` and ``attention_mask``, shape (n_rows, length).
+
+        Raises
+        ------
+        ValueError
+            A row is longer than `length`, or an id does not fit into `dtype`.
+
+        Examples
+        --------
+        >>> ids = np.array([5, 6, 7], dtype=np.int32)
+        >>> batch = Batch(ids, np.array([0, 2, 3], dtype=np.int64))
+        >>> input_ids, attention_mask = batch.to_padded(4)
+        >>> input_ids
+        array([[5, 6, 0, 0],
+               [7, 0, 0, 0]], dtype=int32)
+        >>> attention_mask
+        array([[1, 1, 0, 0],
+               [1, 0, 0, 0]], dtype=int32)
+        """
+        if side not in ("right", "left"):
+            raise ValueError(f"side must be 'right' or 'left', not {side!r}")
+        n_columns = self._n_columns(length, multiple_of)
+        dtype = _integer_dtype(dtype, self.ids, pad_id)
+        columns = np.arange(n_columns)
+        lengths = self.lengths[:, np.newaxis]
+        is_token = columns < lengths if side == "right" else columns >= n_columns - lengths
+        input_ids = np.full(is_token.shape, pad_id, dtype=dtype)
+        input_ids[is_token] = self.ids
+        return PaddedBatch(input_ids, is_token.astype(dtype))
+
+    def _n_columns(self, length: int | None, multiple_of: int) -> int:
+        if multiple_of < 1:
+            raise ValueError(f"multiple_of must be at least 1, not {multiple_of}")
+        longest = int(self.lengths.max(initial=0))
+        if length is None:
+            length = longest
+        elif longest > length:
+            row = int(np.argmax(self.lengths > length))
+            raise ValueError(f"row {row} has {self.lengths[row]} tokens, more than length={length}")
+        return -(-length // multiple_of) * multiple_of
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Batch):
+            return NotImplemented
+        return np.array_equal(self.row_splits, other.row_splits) and np.array_equal(
+            self.ids, other.ids
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # its arrays can be written to
+
+    def __repr__(self) -> str:
+        first = self[: _REPR_ROWS + 1]
+        rows = [_shorten(row[: _REPR_IDS + 1].tolist(), _REPR_IDS) for row in first]
+        return (
+            f"Batch({_count(len(self), 'row')}, {_count(len(self.ids), 'token')}: "
+            f"{_shorten(rows, _REPR_ROWS)})"
+        )
+
+
+def _check_array(name: str, array: object, dtype: type[np.generic]) -> None:
+    expected = f"{name} must be a 1-D {np.dtype(dtype)} array"
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"{expected}, not {type(array).__name__}")
+    if array.dtype != dtype:
+        raise TypeError(f"{expected}, not {array.dtype}")
+    if array.ndim != 1:
+        raise ValueError(f"{expected}, not one of shape {array.shape}")
+
+
+def _check_splits(row_splits: NDArray[np.int64], n_tokens: int) -> None:
+    if len(row_splits) == 0:
+        raise ValueError("row_splits must hold n_rows + 1 numbers, but it is empty")
+    if row_splits[0] != 0:
+        raise ValueError(f"row_splits must start with 0, not {row_splits[0]}")
+    falls = row_splits[1:] < row_splits[:-1]
+    if falls.any():
+        row = int(np.argmax(falls))
+        raise ValueError(
+            f"row_splits must not fall, but row {row} goes from {row_splits[row]} "
+            f"to {row_splits[row + 1]}"
+        )
+    if row_splits[-1] != n_tokens:
+        raise ValueError(f"row_splits must end with len(ids) = {n_tokens}, not {row_splits[-1]}")
+
+
+def _integer_dtype(dtype: DTypeLike, ids: NDArray[np.int32], pad_id: int) -> np.dtype[Any]:
+    result = np.dtype(dtype)
+    if not np.issubdtype(result, np.integer):
+        raise ValueError(f"dtype must be an integer type, not {result}")
+    limits = np.iinfo(result)
+    low = high = pad_id
+    if not np.can_cast(ids.dtype, result):
+        low, high = min(low, int(ids.min(initial=0))), max(high, int(ids.max(initial=0)))
+    if low < limits.min or high > limits.max:
+        raise ValueError(f"{low if low < limits.min else high} does not fit into dtype {result}")
+    return result
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def _shorten(items: list[Any], limit: int) -> str:
+    shown = [str(item) for item in items[:limit]]
+    return f"[{', '.join(shown + ['...'] * (len(items) > limit))}]"

@@ -1,0 +1,9 @@
+"""The command ``piecework``: encode files, decode ids, show how a text is cut.
+
+One module for each command, and one for what they share. Commands read arguments and write reports;
+all work is done by the library. Only this package imports click and tqdm.
+"""
+
+from piecework.cli.group import main
+
+__all__ = ["main"]

@@ -1,0 +1,108 @@
+"""Builds the compiled encoder of a tokenizer from its spec.
+
+In goes a :class:`~piecework.spec.TokenizerSpec`, out come the compiled objects that encode by it: rules
+and vocabulary are joined into flat tables here, and the few texts that the kernel hands back are
+answered here. Nothing in this module runs once per token.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from piecework._alphabet import Alphabet
+from piecework._char_table import CharTable
+from piecework._encode import Encoder, WordMatcher
+from piecework._trie import DoubleTrie, PrefixTrie
+from piecework.normalization import Normalizer, join_surrogates
+from piecework.rules import rule_set
+from piecework.rules.char_classes import char_classes
+from piecework.special_tokens import SpecialTokens
+from piecework.spec import TokenizerSpec
+
+_NO_LIMIT = 1 << 60  # more characters than fit into memory, and into the kernel's Py_ssize_t
+
+
+class Encoding(NamedTuple):
+    """What a tokenizer encodes with.
+
+    Attributes
+    ----------
+    encoder : Encoder
+        Encodes texts.
+    matcher : WordMatcher
+        Matches single words as they are.
+    normalizer : Normalizer
+        The rules in Python.
+    """
+
+    encoder: Encoder
+    matcher: WordMatcher
+    normalizer: Normalizer
+
+
+def build_encoding(spec: TokenizerSpec) -> Encoding:
+    """Build the tables of a spec: some milliseconds for a vocabulary of 30,000 tokens."""
+    ids = spec.vocabulary.ids
+    tokens = list(ids)
+    unk_id = ids[spec.unk_token]
+    limit = min(spec.max_input_chars_per_word, _NO_LIMIT)
+    flags = {
+        "clean_text": spec.clean_text,
+        "handle_chinese_chars": spec.handle_chinese_chars,
+        "strip_accents": spec.resolved_strip_accents,
+        "lowercase": spec.lowercase,
+    }
+    rules = rule_set(spec.rules)
+    classes = char_classes(rules, **flags)
+    normalizer = Normalizer(rules, **flags)
+    alphabet = Alphabet(tokens)
+    trie = DoubleTrie(tokens, list(ids.values()), spec.prefix, alphabet)
+    table = CharTable(
+        classes.page_index,
+        classes.pages,
+        classes.runs,
+        alphabet,
+        trie,
+        unk_id,
+        [ord(content[0]) for content in spec.special_tokens],
+    )
+    matcher = WordMatcher(alphabet, trie, unk_id, limit)
+    encoder = Encoder(
+        table,
+        trie,
+        PrefixTrie([content.encode() for content in spec.special_tokens]),
+        unk_id=unk_id,
+        max_word_chars=limit,
+        replace_surrogates=spec.clean_text,
+        split_specials=_Splitter(spec),
+        encode_reordered=_Reordered(normalizer, matcher),
+        refuse_surrogates=_refuse_surrogates,
+    )
+    return Encoding(encoder, matcher, normalizer)
+
+
+class _Splitter:
+    """Answers for a text in which the kernel has found a special token."""
+
+    def __init__(self, spec: TokenizerSpec) -> None:
+        self._special_tokens = SpecialTokens(spec.special_tokens)
+        self._clean_text = spec.clean_text
+
+    def __call__(self, text: str) -> list[str | int]:
+        return self._special_tokens.split(join_surrogates(text, clean_text=self._clean_text))
+
+
+class _Reordered:
+    """Answers for a word in which marks may swap places."""
+
+    def __init__(self, normalizer: Normalizer, matcher: WordMatcher) -> None:
+        self._normalizer = normalizer
+        self._matcher = matcher
+
+    def __call__(self, word: str) -> list[int]:
+        words = self._normalizer.basic_tokenize(word)
+        return [token_id for part in words for token_id in self._matcher.match(part)]
+
+
+def _refuse_surrogates(text: str, row: int | None) -> None:
+    join_surrogates(text, clean_text=False, row=row)

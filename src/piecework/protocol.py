@@ -1,0 +1,128 @@
+"""What every tokenizer has, whatever its algorithm, and the check of ids that all of them share.
+
+:class:`Tokenizer` is the protocol that callers program against; :func:`check_ids` takes ids in any
+common form and either returns nothing or raises. Neither knows anything about WordPiece.
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, SupportsIndex, TypeVar, runtime_checkable
+
+import numpy as np
+
+T = TypeVar("T", bound="Tokenizer")
+
+
+@runtime_checkable
+class Tokenizer(Protocol):
+    """Text to ids and back.
+
+    Examples
+    --------
+    >>> isinstance("text", Tokenizer)
+    False
+    """
+
+    @property
+    def vocab_size(self) -> int:
+        """Highest id + 1: the rows of an embedding matrix."""
+        ...
+
+    @property
+    def special_ids(self) -> Mapping[str, int]:
+        """Special tokens and their ids."""
+        ...
+
+    def encode(self, text: str, add_special: bool = False) -> list[int]:
+        """Return the ids of a text, with the template's special tokens around it if asked for."""
+        ...
+
+    def decode(self, ids: Sequence[int], skip_special: bool = False) -> str:
+        """Return the text of ids, special tokens left out if asked for."""
+        ...
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the tokenizer to one file."""
+        ...
+
+    @classmethod
+    def load(cls: type[T], path: str | os.PathLike[str]) -> T:
+        """Read what :meth:`save` wrote."""
+        ...
+
+
+def check_ids(ids: Sequence[int] | Any, vocab_size: int, *, row: int | None = None) -> None:
+    """Raise unless every id is an integer in ``range(vocab_size)``.
+
+    Parameters
+    ----------
+    ids : sequence of int, or integer array, shape (n_tokens,)
+        A list, tuple, range or anything that numpy reads as a one-dimensional array.
+    vocab_size : int
+    row : int, optional
+        Named in the message: the row of a batch that these ids are.
+
+    Raises
+    ------
+    ValueError
+        For an id out of range, naming the first one and its position.
+    TypeError
+        For what is no sequence of integers. A bool is no integer here.
+
+    Examples
+    --------
+    >>> check_ids([5, 2, 0], vocab_size=15)
+    >>> check_ids([5, 15], vocab_size=15)
+    Traceback (most recent call last):
+        ...
+    ValueError: position 1: expected an id from 0 to 14, got 15
+    """
+    as_int_list(ids, vocab_size, row)
+
+
+def as_int_list(ids: Sequence[int] | Any, vocab_size: int, row: int | None = None) -> Sequence[int]:
+    """Return the ids as a sequence of plain ints, checked as :func:`check_ids` says."""
+    if type(ids) is not list and type(ids) is not tuple:
+        ids = _as_sequence(ids, row)
+    if not ids:
+        return ids
+    # Three passes in C. Only what they refuse is looked at one by one, for the message.
+    if set(map(type, ids)) == {int} and min(ids) >= 0 and max(ids) < vocab_size:
+        return ids
+    return [_checked_id(id_, vocab_size, position, row) for position, id_ in enumerate(ids)]
+
+
+def _as_sequence(ids: Any, row: int | None) -> Sequence[int]:
+    if hasattr(ids, "__array__"):
+        array = np.asarray(ids)
+        if array.ndim != 1:
+            raise TypeError(f"{_at(row)}expected ids in one dimension, got shape {array.shape}")
+        if array.size and array.dtype.kind not in "iuO":
+            raise TypeError(f"{_at(row)}expected integer ids, got an array of {array.dtype}")
+        as_list: list[int] = array.tolist()
+        return as_list
+    if isinstance(ids, Sequence) and not isinstance(ids, (str, bytes, bytearray)):
+        return ids
+    raise TypeError(f"{_at(row)}expected a sequence of ids, got {type(ids).__name__}")
+
+
+def _checked_id(id_: Any, vocab_size: int, position: int, row: int | None) -> int:
+    if isinstance(id_, (bool, np.bool_)) or not isinstance(id_, SupportsIndex):
+        raise TypeError(
+            f"{_at(row, position)}expected an integer id, got {id_!r} of type {type(id_).__name__}"
+        )
+    plain = operator.index(id_)
+    if not 0 <= plain < vocab_size:
+        raise ValueError(
+            f"{_at(row, position)}expected an id from 0 to {vocab_size - 1}, got {plain}"
+        )
+    return plain
+
+
+def _at(row: int | None, position: int | None = None) -> str:
+    named = {"row": row, "position": position}
+    place = ", ".join(f"{name} {value}" for name, value in named.items() if value is not None)
+    return f"{place}: " if place else ""

@@ -1,0 +1,467 @@
+"""The tokenizer that users hold: WordPiece behind the contract that a plain-Python one has.
+
+Takes texts and gives ids, as lists for one text and as flat arrays for many; takes ids and gives text.
+It puts the parts together and checks arguments; rules, matching, files and decoding live in modules of
+their own. It does not truncate or pad.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from piecework.batch import Batch
+from piecework.decoding import Decoder
+from piecework.encoding import build_encoding
+from piecework.pretrained import bert_spec, load_pretrained
+from piecework.spec import TokenizerSpec
+from piecework.tokenizer_json import read_tokenizer_json, to_json, write_tokenizer_json
+from piecework.vocabulary import Vocabulary, read_vocabulary, write_vocabulary
+
+
+class WordPieceTokenizer:
+    """BERT's tokenizer: basic tokenization, then greedy longest-match WordPiece.
+
+    Parameters
+    ----------
+    vocab : mapping of str to int
+        Tokens and their ids, 0 to n - 1 without a gap.
+    unk_token : str
+        Stands for a word that has no segmentation; must be in the vocabulary.
+    prefix : str
+        What a piece inside a word begins with.
+    max_input_chars_per_word : int
+        Longer words, counted in code points after normalization, become one ``unk_token``.
+    lowercase : bool
+        Lower each code point by itself: no final sigma.
+    strip_accents : bool or None
+        Decompose and drop nonspacing marks. None: as ``lowercase``.
+    clean_text : bool
+        Drop controls and U+FFFD, treat all white space alike. Where it is off, a lone surrogate in a
+        text is an error.
+    handle_chinese_chars : bool
+        Make each ideograph a word of its own.
+    rules : {"huggingface", "huggingface-1", "unicode"}
+        The Unicode tables to go by, see :mod:`piecework.rules`.
+
+    Raises
+    ------
+    ValueError
+        For a vocabulary with a gap, without ``unk_token``, or with ids that are no integers below
+        2**28, and for a limit below 1.
+
+    Notes
+    -----
+    Special tokens ([PAD], [UNK], [CLS], [SEP], [MASK], as far as the vocabulary has them) are split out
+    of the raw text first, as written.
+
+    Immutable: compares and hashes by content, pickles as vocabulary and options.
+    Thread-safety: one tokenizer can be used by any number of threads at once.
+
+    Examples
+    --------
+    >>> tokens = "[PAD] [UNK] [CLS] [SEP] [MASK] the un ##aff ##able ##a ! u ##n cafe ##s".split()
+    >>> tokenizer = WordPieceTokenizer({token: i for i, token in enumerate(tokens)})
+    >>> tokenizer.encode("The UNAFFABLE!")
+    [5, 6, 7, 8, 10]
+    >>> tokenizer.tokenize("cafés [MASK]")
+    ['cafe', '##s', '[MASK]']
+    """
+
+    def __init__(
+        self,
+        vocab: Mapping[str, int],
+        unk_token: str = "[UNK]",
+        prefix: str = "##",
+        max_input_chars_per_word: int = 100,
+        lowercase: bool = True,
+        strip_accents: bool | None = None,
+        *,
+        clean_text: bool = True,
+        handle_chinese_chars: bool = True,
+        rules: str = "huggingface",
+    ) -> None:
+        self._use(
+            bert_spec(
+                Vocabulary.from_mapping(vocab),
+                unk_token=unk_token,
+                prefix=prefix,
+                max_input_chars_per_word=max_input_chars_per_word,
+                lowercase=lowercase,
+                strip_accents=strip_accents,
+                clean_text=clean_text,
+                handle_chinese_chars=handle_chinese_chars,
+                rules=rules,
+            )
+        )
+
+    def _use(self, spec: TokenizerSpec) -> None:
+        self._spec = spec
+        self._encoder, self._matcher, self._normalizer = build_encoding(spec)
+        template = spec.template
+        self._before = tuple(id_ for _, id_ in template.before) if template else ()
+        self._after = tuple(id_ for _, id_ in template.after) if template else ()
+
+    @classmethod
+    def from_spec(cls, spec: TokenizerSpec) -> WordPieceTokenizer:
+        """Build the tokenizer that a spec describes."""
+        tokenizer = cls.__new__(cls)
+        tokenizer._use(spec)
+        return tokenizer
+
+    @classmethod
+    def from_vocab(
+        cls,
+        vocab_txt: str | os.PathLike[str],
+        lowercase: bool = True,
+        strip_accents: bool | None = None,
+        **options: Any,
+    ) -> WordPieceTokenizer:
+        r"""Read a vocab.txt: line n is id n, from 0.
+
+        Parameters
+        ----------
+        vocab_txt : path, or str with a newline
+            The file, or the text itself.
+        lowercase, strip_accents, **options
+            As for the class.
+
+        Raises
+        ------
+        ValueError
+            With file and line, for invalid UTF-8, an empty file, lines of ``token<TAB>id``, and a
+            vocabulary without ``unk_token``.
+
+        Examples
+        --------
+        >>> WordPieceTokenizer.from_vocab("[UNK]\nun\n##able\n").encode("Unable")
+        [1, 2]
+        """
+        vocabulary = read_vocabulary(vocab_txt)
+        return cls.from_spec(
+            bert_spec(vocabulary, lowercase=lowercase, strip_accents=strip_accents, **options)
+        )
+
+    @classmethod
+    def from_hf_json(cls, tokenizer_json: str | os.PathLike[str]) -> WordPieceTokenizer:
+        """Read a Hugging Face tokenizer.json.
+
+        Truncation and padding that the file sets are not applied: they are kept as
+        :attr:`file_truncation` and :attr:`file_padding`, and a warning says so.
+
+        Parameters
+        ----------
+        tokenizer_json : path, or str that starts with ``{``
+            The file, or the text itself.
+
+        Raises
+        ------
+        UnsupportedTokenizerError
+            For a component whose results would differ, with its path in the file.
+        ValueError
+            For a file that is no valid tokenizer.json.
+        """
+        return cls.from_spec(read_tokenizer_json(tokenizer_json))
+
+    @classmethod
+    def from_pretrained(
+        cls, name_or_dir: str | os.PathLike[str], **options: Any
+    ) -> WordPieceTokenizer:
+        """Load a model's tokenizer.
+
+        Parameters
+        ----------
+        name_or_dir : str or path
+            A local folder (its tokenizer.json, else vocab.txt and tokenizer_config.json);
+            ``"bert-base-uncased"``, which comes with the package; else the name of a model on the
+            Hugging Face Hub (needs the extra ``piecework[hub]``).
+        **options
+            See :func:`piecework.pretrained.load_pretrained`.
+
+        Examples
+        --------
+        >>> WordPieceTokenizer.from_pretrained("bert-base-uncased").encode("Hello!", add_special=True)
+        [101, 7592, 999, 102]
+        """
+        return cls.from_spec(load_pretrained(name_or_dir, **options))
+
+    @property
+    def spec(self) -> TokenizerSpec:
+        """Vocabulary and options, all that determines the results."""
+        return self._spec
+
+    @cached_property
+    def vocab(self) -> dict[str, int]:
+        """Tokens and ids, special tokens included. Changing it does not change the tokenizer."""
+        return {**self._spec.vocabulary.ids, **self._spec.special_tokens}
+
+    @property
+    def vocab_size(self) -> int:
+        """Highest id + 1, added tokens included: the rows of an embedding matrix."""
+        return self._spec.vocab_size
+
+    @property
+    def special_ids(self) -> dict[str, int]:
+        """Special tokens and their ids."""
+        return dict(self._spec.special_tokens)
+
+    @property
+    def unk_token(self) -> str:
+        """The token of a word that has no segmentation."""
+        return self._spec.unk_token
+
+    @property
+    def unk_id(self) -> int:
+        """The id of :attr:`unk_token`."""
+        return self._spec.vocabulary.ids[self._spec.unk_token]
+
+    @property
+    def prefix(self) -> str:
+        """What a piece inside a word begins with."""
+        return self._spec.prefix
+
+    @property
+    def max_input_chars_per_word(self) -> int:
+        """The longest word, in code points after normalization, that is segmented."""
+        return self._spec.max_input_chars_per_word
+
+    @property
+    def lowercase(self) -> bool:
+        """Whether text is lower-cased."""
+        return self._spec.lowercase
+
+    @property
+    def strip_accents(self) -> bool | None:
+        """Whether nonspacing marks are dropped; None: as :attr:`lowercase`."""
+        return self._spec.strip_accents
+
+    @property
+    def clean_text(self) -> bool:
+        """Whether controls are dropped."""
+        return self._spec.clean_text
+
+    @property
+    def handle_chinese_chars(self) -> bool:
+        """Whether each ideograph is a word of its own."""
+        return self._spec.handle_chinese_chars
+
+    @property
+    def rules(self) -> str:
+        """The name of the rule set."""
+        return self._spec.rules
+
+    @property
+    def file_truncation(self) -> Mapping[str, Any] | None:
+        """The ``truncation`` of the tokenizer.json that was read; not applied."""
+        return self._spec.file_truncation
+
+    @property
+    def file_padding(self) -> Mapping[str, Any] | None:
+        """The ``padding`` of the tokenizer.json that was read; not applied."""
+        return self._spec.file_padding
+
+    @cached_property
+    def content_hash(self) -> str:
+        """SHA-256 of vocabulary and options, in hexadecimal: the same on every machine."""
+        return hashlib.sha256(to_json(self._spec).encode()).hexdigest()
+
+    def normalize(self, text: str) -> str:
+        """Return the normalized text, before it is split into words.
+
+        Examples
+        --------
+        >>> WordPieceTokenizer({"[UNK]": 0}).normalize("Café")
+        'cafe'
+        """
+        return self._normalizer.normalize(_checked_text(text))
+
+    def basic_tokenize(self, text: str) -> list[str]:
+        """Return the normalized words: the input of WordPiece.
+
+        Special tokens are not looked for.
+
+        Examples
+        --------
+        >>> WordPieceTokenizer({"[UNK]": 0}).basic_tokenize("日本x y!")
+        ['日', '本', 'x', 'y', '!']
+        """
+        return self._normalizer.basic_tokenize(_checked_text(text))
+
+    def wordpiece(self, word: str) -> list[int]:
+        """Return the ids of one word, taken as it is: no normalization, no splitting.
+
+        Examples
+        --------
+        >>> tokenizer = WordPieceTokenizer({"[UNK]": 0, "un": 1, "##able": 2})
+        >>> tokenizer.wordpiece("unable"), tokenizer.wordpiece("Unable")
+        ([1, 2], [0])
+        """
+        return self._matcher.match(_checked_text(word, "word"))
+
+    def tokenize(self, text: str) -> list[str]:
+        """Return the tokens of a text: those of :meth:`encode`, as strings."""
+        return list(map(self._tokens_by_id.__getitem__, self.encode(text)))
+
+    def encode(self, text: str, add_special: bool = False) -> list[int]:
+        """Return the ids of a text.
+
+        Parameters
+        ----------
+        text : str
+        add_special : bool
+            Put the template's special tokens around it, [CLS] and [SEP] for BERT.
+
+        Raises
+        ------
+        ValueError
+            For ``add_special`` where the vocabulary has no [CLS] or [SEP].
+        UnicodeEncodeError
+            For a lone surrogate where ``clean_text`` is off.
+        """
+        return self._encoder.encode(text, *self._template_ids(add_special))
+
+    def encode_batch(self, texts: Iterable[str], *, add_special: bool = False) -> Batch:
+        """Return the ids of many texts.
+
+        Parameters
+        ----------
+        texts : iterable of str
+        add_special : bool
+            As for :meth:`encode`.
+
+        Returns
+        -------
+        Batch
+            One row for each text: ``ids``, int32, and ``row_splits``, int64.
+
+        Raises
+        ------
+        TypeError
+            For a single str, and for a text that is no str, with its row.
+        ValueError, UnicodeEncodeError
+            As for :meth:`encode`; the latter names the row.
+
+        Examples
+        --------
+        >>> tokenizer = WordPieceTokenizer.from_pretrained("bert-base-uncased")
+        >>> tokenizer.encode_batch(["Hello!", "", "world"], add_special=True).tolist()
+        [[101, 7592, 999, 102], [101, 102], [101, 2088, 102]]
+        """
+        if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
+            raise TypeError(
+                f"texts: expected an iterable of str, got a {type(texts).__name__}"
+                + ("; for one text use encode()" if isinstance(texts, str) else "")
+            )
+        before, after = self._template_ids(add_special)
+        # A list of our own: another thread may change the caller's while the GIL is released.
+        ids, row_splits = self._encoder.encode_batch(list(texts), before, after)
+        return Batch._unchecked(np.frombuffer(ids, np.int32), np.frombuffer(row_splits, np.int64))
+
+    def decode(self, ids: Sequence[int], skip_special: bool = False) -> str:
+        """Return the text of ids, as Hugging Face's WordPiece decoder does.
+
+        Case, accents and white space that the encoding removed do not come back.
+
+        Parameters
+        ----------
+        ids : sequence of int, or integer array, shape (n_tokens,)
+        skip_special : bool
+            Leave special tokens out.
+
+        Raises
+        ------
+        ValueError
+            For an id out of range, with its position.
+        TypeError
+            For what is no integer.
+
+        Examples
+        --------
+        >>> tokenizer = WordPieceTokenizer.from_pretrained("bert-base-uncased")
+        >>> tokenizer.decode([101, 4895, 10354, 7011, 3468, 999, 102], skip_special=True)
+        'unaffable!'
+        """
+        return self._decoder.decode(ids, skip_special)
+
+    def decode_batch(self, rows: Iterable[Sequence[int]], skip_special: bool = False) -> list[str]:
+        """Return the texts of many rows of ids: a :class:`Batch`, a 2-D array, a list of lists.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As for :meth:`decode`, with the row.
+        """
+        return self._decoder.decode_batch(rows, skip_special)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a tokenizer.json that Hugging Face loads to the same ids; atomic.
+
+        What Hugging Face does not know (rule set, shadowed lines of a vocab.txt, the truncation and
+        padding of a file that was read) goes into a key that it ignores.
+        """
+        write_tokenizer_json(self._spec, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> WordPieceTokenizer:
+        """Read what :meth:`save` wrote, or any tokenizer.json that :meth:`from_hf_json` reads."""
+        return cls.from_hf_json(path)
+
+    def save_vocab(self, path: str | os.PathLike[str]) -> None:
+        """Write a vocab.txt; atomic.
+
+        Raises
+        ------
+        ValueError
+            For what that format can't hold: a gap in the ids, a token with a line end in it.
+        """
+        write_vocabulary(self._spec.vocabulary, path)
+
+    def _template_ids(self, add_special: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        if not add_special:
+            return (), ()
+        if self._spec.template is None:
+            missing = [token for token in ("[CLS]", "[SEP]") if token not in self._spec.vocabulary.ids]
+            raise ValueError(
+                "add_special needs [CLS] and [SEP] in the vocabulary; "
+                f"it has no {' and no '.join(missing)}"
+            )
+        return self._before, self._after
+
+    @cached_property
+    def _tokens_by_id(self) -> dict[int, str]:
+        added = {id_: content for content, id_ in self._spec.special_tokens.items()}
+        return {**added, **self._spec.vocabulary.tokens_by_id}
+
+    @cached_property
+    def _decoder(self) -> Decoder:
+        spec = self._spec
+        return Decoder(self._tokens_by_id, self.vocab_size, spec.special_tokens, spec.decoder)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, WordPieceTokenizer):
+            return NotImplemented
+        return self._spec == other._spec
+
+    def __hash__(self) -> int:
+        return hash(self.content_hash)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).from_spec, (self._spec,)
+
+    def __repr__(self) -> str:
+        spec = self._spec
+        return (
+            f"WordPieceTokenizer({len(spec.vocabulary.ids):,} tokens, "
+            f"{'uncased' if spec.lowercase else 'cased'}, rules={spec.rules!r})"
+        )
+
+
+def _checked_text(text: str, name: str = "text") -> str:
+    if not isinstance(text, str):
+        raise TypeError(f"{name}: expected a str, got {type(text).__name__}")
+    return text

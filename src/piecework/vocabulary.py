@@ -1,0 +1,356 @@
+"""The vocabulary: which token has which id, read from a mapping, a vocab.txt or its text.
+
+In come a mapping, a path or a text; out comes one immutable :class:`Vocabulary` that has been
+checked, or a ValueError that says what was expected, what came and where. Nothing is trimmed,
+renumbered or repaired: what is probably a mistake gets a :class:`VocabularyWarning` and its id.
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+import re
+import secrets
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import SupportsIndex
+
+import numpy as np
+
+from piecework.errors import VocabularyWarning
+
+MAX_IDS = 1 << 28  # an entry of the kernel's character table holds an id in 28 bits
+
+# The White_Space characters that the reference's vocab.txt reader trims from the end of a line.
+_TRAILING_SPACE = re.compile(
+    r"[\t\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000](?=\n|\Z)"
+)
+_TAB_ID = re.compile(r"[^\t]*\t[0-9]+")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_BOM = "\ufeff"
+_LINES_SHOWN = 3  # of the lines that one warning is about
+_TAB_LINES_LOOKED_AT = 100  # one real token may look like token<TAB>id, the first 100 don't
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    r"""Tokens and their ids.
+
+    Attributes
+    ----------
+    ids : dict of str to int
+        Token to id. Shared, not copied: not to be changed.
+    shadowed : dict of int to str
+        Ids of vocab.txt lines whose token stands again on a later line, with their text. Such an
+        id exists (it counts in ``size``), but no text encodes to it and it decodes to nothing.
+    source : str
+        Where the vocabulary came from, for messages. It has no part in equality.
+
+    Examples
+    --------
+    >>> vocabulary = Vocabulary.from_text("[UNK]\nun\n##able\n")
+    >>> vocabulary.ids["##able"], vocabulary.size
+    (2, 3)
+    """
+
+    ids: dict[str, int]
+    shadowed: dict[int, str] = field(default_factory=dict)
+    source: str = "<mapping>"
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, int], source: str = "<mapping>") -> Vocabulary:
+        """Check a mapping of tokens to ids, which must be 0 … n-1, each once.
+
+        Raises
+        ------
+        ValueError
+            For an empty mapping, a gap, an id that occurs twice, is negative or no integer, and a
+            token that is no string or can't be written as UTF-8.
+
+        Examples
+        --------
+        >>> Vocabulary.from_mapping({"[UNK]": 0, "a": 2})
+        Traceback (most recent call last):
+            ...
+        ValueError: <mapping>: expected ids 0 to 1 for 2 tokens, but no token has id 1 and 'a' has 2
+        """
+        if not isinstance(mapping, Mapping):
+            raise TypeError(f"expected a mapping of tokens to ids, got {type(mapping).__name__}")
+        if not mapping:
+            raise ValueError(f"{source}: expected a vocabulary, got an empty mapping")
+        check_tokens(mapping, source)
+        ids = checked_ids(mapping, source)
+        n_tokens, highest = len(ids), max(ids.values())
+        if len(set(ids.values())) < n_tokens:
+            token, first = _find_repeated_id(ids)
+            raise ValueError(f"{source}: tokens {first!r} and {token!r} both have id {ids[token]}")
+        if highest != n_tokens - 1:
+            last = next(token for token, id_ in ids.items() if id_ == highest)
+            raise ValueError(
+                f"{source}: expected ids 0 to {n_tokens - 1} for {n_tokens} tokens, but no token "
+                f"has id {first_gap(ids.values())} and {last!r} has {highest}"
+            )
+        return cls(ids, {}, source)
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Vocabulary:
+        r"""Read a vocab.txt: line number = id, counted from 0.
+
+        Lines end at ``\n`` or ``\r\n`` only, and a blank line is the empty token. Three things are
+        warned about: a token that stands on several lines (it has the id of the last), white space
+        at the end of a line (it belongs to the token, where Hugging Face's reader trims it), and a
+        byte order mark at the start of the file (it is dropped).
+
+        Raises
+        ------
+        FileNotFoundError, IsADirectoryError
+        ValueError
+            With file and line, for an empty file, invalid UTF-8 and ``token<TAB>id`` lines.
+        """
+        return cls._from_valid_text(read_utf8(path), os.fspath(path))
+
+    @classmethod
+    def from_text(cls, text: str, source: str = "<text>") -> Vocabulary:
+        r"""Read the text of a vocab.txt; the rules are those of :meth:`from_file`.
+
+        Examples
+        --------
+        >>> Vocabulary.from_text("[UNK]\r\na\r\n").ids
+        {'[UNK]': 0, 'a': 1}
+        """
+        if found := _LONE_SURROGATE.search(text):
+            line = text.count("\n", 0, found.start()) + 1
+            raise ValueError(f"line {line} of {source}: the token holds a lone surrogate")
+        return cls._from_valid_text(text, source)
+
+    @classmethod
+    def _from_valid_text(cls, text: str, source: str) -> Vocabulary:
+        if text.startswith(_BOM):
+            text = text[1:]
+            _warn(f"line 1 of {source}: dropped the byte order mark before the first token")
+        if "\r" in text:
+            text = text.replace("\r\n", "\n")
+        if not text:
+            raise ValueError(f"{source}: expected one token a line, got an empty file")
+        lines = text.split("\n")
+        if not lines[-1]:
+            lines.pop()  # what follows the last line's end is no line
+        if _holds_tab_ids(lines):
+            raise ValueError(
+                f"line 1 of {source}: expected a token, got {lines[0]!r}: this looks like a file "
+                "of token<TAB>id lines, not like a BERT vocab.txt, where the line number is the id"
+            )
+        if _TRAILING_SPACE.search(text):
+            _warn_of_trailing_space(lines, source)
+        if len(lines) > MAX_IDS:
+            raise ValueError(f"{source}: expected at most {MAX_IDS:,} lines, got {len(lines):,}")
+        ids = dict(zip(lines, range(len(lines)), strict=True))
+        shadowed = {}
+        if len(ids) < len(lines):
+            shadowed = {id_: line for id_, line in enumerate(lines) if ids[line] != id_}
+            _warn_of_repeated_lines(ids, shadowed, source)
+        return cls(ids, shadowed, source)
+
+    def to_text(self) -> str:
+        r"""Write the text of a vocab.txt that reads back to the same ids and shadowed lines.
+
+        Raises
+        ------
+        ValueError
+            For what that format can't hold: a gap in the ids, two tokens with one id, a token
+            with a line feed in it or a carriage return at its end.
+
+        Examples
+        --------
+        >>> Vocabulary.from_mapping({"a": 1, "[UNK]": 0}).to_text()
+        '[UNK]\na\n'
+        """
+        by_id = {**self.shadowed, **self.tokens_by_id}
+        if len(by_id) < len(self.shadowed) + len(self.ids):
+            token, first = _find_repeated_id(self.ids)
+            raise ValueError(
+                f"tokens {first!r} and {token!r} both have id {self.ids[token]}: "
+                "a vocab.txt has one token a line"
+            )
+        if len(by_id) < self.size:
+            gap = first_gap(by_id)
+            raise ValueError(f"no token has id {gap}: a vocab.txt can't hold a gap in the ids")
+        lines = [by_id[id_] for id_ in range(self.size)]
+        text = "\n".join(lines) + "\n"
+        if text.count("\n") != len(lines) or "\r\n" in text:
+            id_, token = next((i, t) for i, t in enumerate(lines) if "\n" in t or t.endswith("\r"))
+            raise ValueError(
+                f"token {token!r} (id {id_}) holds a line end: a vocab.txt can't hold it"
+            )
+        if text.startswith(_BOM) or _holds_tab_ids(lines):
+            raise ValueError(
+                f"token {lines[0]!r} (id 0): a vocab.txt that starts so reads differently"
+            )
+        return text
+
+    @cached_property
+    def size(self) -> int:
+        """Highest id + 1, shadowed lines included."""
+        highest = max(self.ids.values(), default=-1)
+        return max(highest, max(self.shadowed, default=-1)) + 1
+
+    @cached_property
+    def tokens_by_id(self) -> dict[int, str]:
+        """Id to token; an id that several tokens have is that of the first of them in ``ids``."""
+        return dict(zip(reversed(self.ids.values()), reversed(self.ids), strict=True))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Vocabulary):
+            return NotImplemented
+        # tokens_by_id can differ where two tokens have one id.
+        return (
+            self.ids == other.ids
+            and self.shadowed == other.shadowed
+            and self.tokens_by_id == other.tokens_by_id
+        )
+
+    def __reduce__(self) -> tuple[type[Vocabulary], tuple[dict[str, int], dict[int, str], str]]:
+        return Vocabulary, (self.ids, self.shadowed, self.source)  # without what is cached
+
+    def __repr__(self) -> str:
+        return f"Vocabulary({len(self.ids):,} tokens, size {self.size:,}, from {self.source})"
+
+
+def read_vocabulary(source: str | os.PathLike[str]) -> Vocabulary:
+    r"""Read a vocab.txt: a path, or the text itself (a str with a line feed in it).
+
+    Examples
+    --------
+    >>> read_vocabulary("[UNK]\na\n").size
+    2
+    """
+    if isinstance(source, str) and "\n" in source:
+        return Vocabulary.from_text(source)
+    return Vocabulary.from_file(source)
+
+
+def write_vocabulary(vocabulary: Vocabulary, path: str | os.PathLike[str]) -> None:
+    """Write a vocab.txt, whole or not at all; ValueError for what the format can't hold."""
+    write_atomically(path, vocabulary.to_text().encode("utf-8"))
+
+
+def read_utf8(path: str | os.PathLike[str]) -> str:
+    """Return a file's text as it is; ValueError with file and line for what is not UTF-8."""
+    path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path}: expected a file, got a folder")
+    data = path.read_bytes()
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ValueError(
+            f"line {line} of {path}: expected UTF-8, got byte 0x{data[error.start]:02x} "
+            f"at offset {error.start} of the file"
+        ) from error
+
+
+def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a file under a temporary name beside its own, flush it to the disk, and rename it."""
+    target = Path(os.path.realpath(path))  # through a symbolic link, not over it
+    if target.is_dir():
+        raise IsADirectoryError(f"{target}: expected the path of a file, got a folder")
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def check_tokens(tokens: Iterable[str], source: str) -> None:
+    """Raise ValueError for a token that is no string or holds a lone surrogate."""
+    try:
+        # One pass in C over all of them; what it refuses is looked for below.
+        "".join(tokens).encode("utf-8")
+    except (TypeError, UnicodeEncodeError):
+        for token in tokens:
+            if not isinstance(token, str):
+                raise ValueError(
+                    f"{source}: expected tokens that are strings, got {token!r}"
+                ) from None
+            if _LONE_SURROGATE.search(token):
+                raise ValueError(f"{source}: token {token!r} holds a lone surrogate") from None
+        raise
+
+
+def checked_ids(mapping: Mapping[str, int], source: str) -> dict[str, int]:
+    """Copy the mapping, its ids as plain ints; ValueError for what is no integer below 2**28."""
+    ids = dict(mapping)
+    if set(map(type, ids.values())) != {int}:
+        ids = {token: _plain_int(value) for token, value in ids.items()}
+    if min(ids.values()) < 0 or max(ids.values()) >= MAX_IDS:
+        token = next(token for token, id_ in ids.items() if not 0 <= id_ < MAX_IDS)
+        raise ValueError(
+            f"{source}: token {token!r}: expected an integer id from 0 to {MAX_IDS - 1:,}, "
+            f"got {mapping[token]!r}"
+        )
+    return ids
+
+
+def first_gap(ids: Iterable[int]) -> int:
+    """Return the lowest number from 0 on that is not among the ids."""
+    present = set(ids)
+    return next(number for number in range(len(present) + 1) if number not in present)
+
+
+def _plain_int(value: object) -> int:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, SupportsIndex):
+        return -1  # no integer: the range check reports it with the value that came
+    return operator.index(value)
+
+
+def _find_repeated_id(ids: Mapping[str, int]) -> tuple[str, str]:
+    """Return the first token whose id an earlier one has, and that earlier one."""
+    seen: dict[int, str] = {}
+    return next((t, seen[i]) for t, i in ids.items() if seen.setdefault(i, t) is not t)
+
+
+def _holds_tab_ids(lines: list[str]) -> bool:
+    return "\t" in lines[0] and all(
+        _TAB_ID.fullmatch(line) for line in lines[:_TAB_LINES_LOOKED_AT]
+    )
+
+
+def _warn_of_trailing_space(lines: list[str], source: str) -> None:
+    found = [
+        f"{line!r} on line {number}"
+        for number, line in enumerate(lines, 1)
+        if _TRAILING_SPACE.search(line)
+    ]
+    _warn(
+        f"{source}: white space at the end of a line is kept as part of the token, where Hugging "
+        f"Face's reader trims it: {_shown(found)}"
+    )
+
+
+def _warn_of_repeated_lines(ids: dict[str, int], shadowed: dict[int, str], source: str) -> None:
+    found = [
+        f"{token!r} on line {id_ + 1}, again on line {ids[token] + 1}"
+        for id_, token in shadowed.items()
+    ]
+    _warn(
+        f"{source}: a repeated token has the id of its last line, and the earlier line's id stands "
+        f"for nothing: {_shown(found)}"
+    )
+
+
+def _shown(found: list[str]) -> str:
+    more = f"; {len(found):,} in all" if len(found) > _LINES_SHOWN else ""
+    return "; ".join(found[:_LINES_SHOWN]) + more
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, VocabularyWarning, stacklevel=3)

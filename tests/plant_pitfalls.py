@@ -1,0 +1,432 @@
+"""Plant the textbook's ten pitfalls in a copy of the project, and see that a test notices each.
+
+``python tests/plant_pitfalls.py [NAME ...]`` works on a temporary copy: it replaces a few lines,
+rebuilds what these lines are compiled or shipped into, and runs the tests that should fail. It ends
+with 1 if a pitfall is missed, and with an error if the lines to replace are no longer there.
+It needs the ``test`` extra and what compiles the kernels, and takes some minutes.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[1]
+COPIED = ("src", "ext", "tests", "setup.py", "pyproject.toml", "README.md", "LICENSE", "NOTICE")
+
+BUILD_KERNELS = ("setup.py", "-q", "build_ext", "--inplace")
+DERIVE_CLASSES = ("-m", "piecework.rules.char_classes", "huggingface")
+
+SCAN = "ext/piecework/_scan.pyx"
+NORMALIZATION = "src/piecework/normalization.py"
+REFERENCE = "src/piecework/reference.py"
+RULES = "src/piecework/rules/rule_set.py"
+TOKENIZER = "src/piecework/tokenizer.py"
+
+
+@dataclass(frozen=True)
+class Pitfall:
+    """A wrong version of the code.
+
+    Attributes
+    ----------
+    changes : tuple of (file, old text, new text)
+        Each old text stands in its file exactly once.
+    rebuild : tuple of str
+        Arguments for Python that bring the change to where it takes effect.
+    tests : tuple of str
+        Of these at least one has to fail; all pass without the change.
+    """
+
+    name: str
+    mistake: str
+    changes: tuple[tuple[str, str, str], ...]
+    tests: tuple[str, ...]
+    rebuild: tuple[str, ...] = ()
+
+
+def seed_test(name: str) -> tuple[str]:
+    return (f"tests/test_seeds.py::{name}",)
+
+
+SPECIFICATION = ("tests/test_reference.py::test_encode_equals_hf",)
+
+PITFALLS = [
+    Pitfall(
+        "s01",
+        "the pieces found before an unmatched position are kept",
+        (
+            (
+                SCAN,
+                """\
+            ids[0] = tables.unk_id
+            n_ids = 1
+            break
+""",
+                """\
+            ids[n_ids] = tables.unk_id
+            n_ids += 1
+            break
+""",
+            ),
+        ),
+        seed_test("test_whole_word_becomes_unk"),
+        BUILD_KERNELS,
+    ),
+    Pitfall(
+        "s01-specification",
+        "the same in the specification",
+        ((REFERENCE, "            return None\n", '            return [*pieces, "[UNK]"]\n'),),
+        SPECIFICATION,
+    ),
+    Pitfall(
+        "s02",
+        "the shortest match is taken",
+        (
+            (SCAN, "at = 0, n_ids = 0, matched\n", "at = 0, n_ids = 0, matched, window\n"),
+            (
+                SCAN,
+                """\
+        matched = longest_match(
+            tables.trie, root, symbols + at, n_symbols - at, &ids[n_ids]
+        )
+""",
+                """\
+        matched = 0
+        for window in range(1, n_symbols - at + 1):
+            matched = longest_match(
+                tables.trie, root, symbols + at, window, &ids[n_ids]
+            )
+            if matched:
+                break
+""",
+            ),
+        ),
+        seed_test("test_greedy_is_longest_first"),
+        BUILD_KERNELS,
+    ),
+    Pitfall(
+        "s02-specification",
+        "the same in the specification",
+        (
+            (REFERENCE, "        stop = len(word)\n", "        stop = start + 1\n"),
+            (REFERENCE, "while stop > start and", "while stop <= len(word) and"),
+            (REFERENCE, "            stop -= 1\n", "            stop += 1\n"),
+            (REFERENCE, "        if stop == start:\n", "        if stop > len(word):\n"),
+        ),
+        SPECIFICATION,
+    ),
+    Pitfall(
+        "s03",
+        "## pieces are tried at the start of a word",
+        (
+            (
+                SCAN,
+                "        if matched == 0:\n            ids[0] = tables.unk_id\n",
+                """\
+        if matched == 0 and at == 0:
+            matched = longest_match(
+                tables.trie, tables.continuation_root, symbols, n_symbols, &ids[0]
+            )
+        if matched == 0:
+            ids[0] = tables.unk_id
+""",
+            ),
+        ),
+        seed_test("test_continuation_needs_prefix"),
+        BUILD_KERNELS,
+    ),
+    Pitfall(
+        "s04",
+        "a word of exactly the limit is refused",
+        (
+            (
+                SCAN,
+                "if unknown or n > tables.max_word_chars:",
+                "if unknown or n >= tables.max_word_chars:",
+            ),
+        ),
+        seed_test("test_max_input_chars_per_word"),
+        BUILD_KERNELS,
+    ),
+    Pitfall(
+        "s04-specification",
+        "the same in the specification",
+        ((REFERENCE, "if len(word) <= max_chars else", "if len(word) < max_chars else"),),
+        ("tests/test_reference.py::test_encode_equals_hf_with_another_prefix_and_limit",),
+    ),
+    Pitfall(
+        "s05",
+        "white space is looked at before controls",
+        (
+            (
+                NORMALIZATION,
+                """\
+        if ch == REPLACEMENT or self.rules.is_control(ord(ch)):
+            return ""
+        return " " if self.rules.is_whitespace(ord(ch)) else ch
+""",
+                """\
+        if self.rules.is_whitespace(ord(ch)):
+            return " "
+        return "" if ch == REPLACEMENT or self.rules.is_control(ord(ch)) else ch
+""",
+            ),
+        ),
+        seed_test("test_clean_text_rules_drop"),
+        DERIVE_CLASSES,
+    ),
+    Pitfall(
+        "s05-specification",
+        "the same in the specification",
+        (
+            (
+                REFERENCE,
+                "rules.is_control(ord(ch)):",
+                "rules.is_control(ord(ch)) and not rules.is_whitespace(ord(ch)):",
+            ),
+        ),
+        SPECIFICATION,
+    ),
+    Pitfall(
+        "s06",
+        "accents go only where strip_accents is True",
+        (
+            (
+                "src/piecework/spec.py",
+                "return self.lowercase if self.strip_accents is None else self.strip_accents",
+                "return bool(self.strip_accents)",
+            ),
+        ),
+        seed_test("test_strip_accents_follows_lowercase"),
+    ),
+    Pitfall(
+        "s06-specification",
+        "the same in the specification",
+        (
+            (
+                REFERENCE,
+                "if lowercase if strip_accents is None else strip_accents:",
+                "if strip_accents:",
+            ),
+        ),
+        ("tests/test_reference.py::test_examples_in_the_docstrings_run",),
+    ),
+    Pitfall(
+        "s07",
+        "marks of every category go",
+        (
+            (
+                RULES,
+                '        marks=code_points("marks"),\n',
+                """\
+        marks=CodePoints.of(
+            cp for cp in range(N_CODE_POINTS) if unicodedata.category(chr(cp))[0] == "M"
+        ),
+""",
+            ),
+        ),
+        seed_test("test_only_nonspacing_marks_are_stripped"),
+        DERIVE_CLASSES,
+    ),
+    Pitfall(
+        "s07-specification",
+        "the same in the specification",
+        (
+            (
+                REFERENCE,
+                "for ch in text if not rules.is_mark(ord(ch)))",
+                'for ch in text if __import__("unicodedata").category(ch)[0] != "M")',
+            ),
+        ),
+        SPECIFICATION,
+    ),
+    Pitfall(
+        "s08",
+        "ASCII symbols are no punctuation",
+        (
+            (
+                RULES,
+                '        punctuation=code_points("punctuation"),\n',
+                """\
+        punctuation=CodePoints.of(
+            cp for cp in range(N_CODE_POINTS) if unicodedata.category(chr(cp))[0] == "P"
+        ),
+""",
+            ),
+        ),
+        seed_test("test_punctuation_is_split"),
+        DERIVE_CLASSES,
+    ),
+    Pitfall(
+        "s08-specification",
+        "the same in the specification",
+        (
+            (
+                REFERENCE,
+                "elif rules.is_punctuation(ord(ch)):",
+                'elif __import__("unicodedata").category(ch)[0] == "P":',
+            ),
+        ),
+        SPECIFICATION,
+    ),
+    Pitfall(
+        "s09",
+        "the whole text is lower-cased at once: normalize()",
+        (
+            (
+                NORMALIZATION,
+                "        return text.translate(self._after_order)\n",
+                "        return text.lower().translate(self._after_order)\n",
+            ),
+        ),
+        seed_test("test_lowercase_per_code_point"),
+    ),
+    Pitfall(
+        "s09-encode",
+        "the whole text is lower-cased at once: encode()",
+        (
+            (
+                TOKENIZER,
+                "return self._encoder.encode(text, *",
+                "return self._encoder.encode(text.lower(), *",
+            ),
+        ),
+        seed_test("test_lowercase_per_code_point"),
+    ),
+    Pitfall(
+        "s09-specification",
+        "the same in the specification",
+        (
+            (
+                REFERENCE,
+                "return lower(text, rules) if lowercase else text",
+                "return text.lower() if lowercase else text",
+            ),
+        ),
+        SPECIFICATION,
+    ),
+    Pitfall(
+        "s10",
+        "special tokens are looked for in any case",
+        (
+            (
+                SCAN,
+                "+ text[at] + 1\n",
+                "+ (text[at] - 32 if 97 <= text[at] <= 122 else text[at]) + 1\n",
+            ),
+            (
+                "src/piecework/special_tokens.py",
+                "for last, n_chars in self._automaton.iter(text)}",
+                "for last, n_chars in self._automaton.iter(text.upper())}",
+            ),
+            (
+                "src/piecework/special_tokens.py",
+                "self.contents[text[start:done]]",
+                "self.contents[text[start:done].upper()]",
+            ),
+        ),
+        seed_test("test_specials_match_as_written"),
+        BUILD_KERNELS,
+    ),
+    Pitfall(
+        "s10-normalized",
+        "special tokens are looked for in cleaned text",
+        (
+            (
+                TOKENIZER,
+                "return self._encoder.encode(text, *",
+                'return self._encoder.encode(text.replace("\\u200b", ""), *',
+            ),
+        ),
+        seed_test("test_specials_match_as_written"),
+    ),
+    Pitfall(
+        "s10-specification",
+        "the same in the specification",
+        (
+            (
+                REFERENCE,
+                "in split_special(join_surrogates(text, clean_text=clean_text), specials):",
+                "in split_special(clean(text, rules) if clean_text else text, specials):",
+            ),
+        ),
+        SPECIFICATION,
+    ),
+]
+
+
+def main() -> int:
+    wanted = set(sys.argv[1:])
+    chosen = [pitfall for pitfall in PITFALLS if not wanted or pitfall.name in wanted]
+    if unknown := wanted - {pitfall.name for pitfall in PITFALLS}:
+        raise SystemExit(f"no pitfall {', '.join(sorted(unknown))}")
+    with tempfile.TemporaryDirectory() as folder:
+        sound = Path(folder) / "sound"
+        sound.mkdir()
+        copy_project(PROJECT, sound)
+        run(sound, *BUILD_KERNELS)
+        tests = sorted({test for pitfall in chosen for test in pitfall.tests})
+        if failed(sound, tests):
+            raise SystemExit("tests fail without any pitfall planted")
+        missed = [pitfall for pitfall in chosen if not is_caught(pitfall, sound, Path(folder))]
+    print(f"{len(chosen) - len(missed)} of {len(chosen)} pitfalls caught")
+    return bool(missed)
+
+
+def is_caught(pitfall: Pitfall, sound: Path, folder: Path) -> bool:
+    planted = folder / pitfall.name
+    copy_project(sound, planted)
+    for file, old, new in pitfall.changes:
+        replace(planted / file, old, new)
+    if pitfall.rebuild:
+        run(planted, *pitfall.rebuild)
+    caught = failed(planted, pitfall.tests)
+    print(f"{pitfall.name:18} {'caught' if caught else 'MISSED'}  {pitfall.mistake}", flush=True)
+    shutil.rmtree(planted)
+    return caught
+
+
+def copy_project(source: Path, target: Path) -> None:
+    for name in COPIED:
+        if (source / name).is_dir():
+            ignored = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(source / name, target / name, ignore=ignored)  # keeps the times
+        elif (source / name).exists():
+            shutil.copy2(source / name, target / name)
+
+
+def replace(path: Path, old: str, new: str) -> None:
+    text = path.read_text("utf-8")
+    if text.count(old) != 1:
+        raise SystemExit(f"{path.name}: expected once, found {text.count(old)} times:\n{old}")
+    path.write_text(text.replace(old, new), "utf-8")
+
+
+def failed(checkout: Path, tests: list[str] | tuple[str, ...]) -> bool:
+    """Run tests; anything but passing and failing, such as an import error, is an error."""
+    result = run(checkout, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, accept=(0, 1))
+    if result.returncode and " error" in result.stdout.splitlines()[-1]:
+        raise SystemExit(result.stdout)
+    return result.returncode == 1
+
+
+def run(
+    checkout: Path, *args: str, accept: tuple[int, ...] = (0,)
+) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "PYTHONPATH": str(checkout / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    result = subprocess.run(
+        [sys.executable, *args], cwd=checkout, env=env, capture_output=True, text=True, check=False
+    )
+    if result.returncode not in accept:
+        raise SystemExit(f"{' '.join(args)}:\n{result.stdout}{result.stderr}")
+    return result
+
+
+if __name__ == "__main__":
+    sys.exit(main())

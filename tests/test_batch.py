@@ -1,0 +1,221 @@
+"""Batch: rows as views, slices, padding, equality, and what its constructor refuses."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from piecework.batch import Batch
+
+ROWS = [[101, 7592, 102], [], [5], [6, 7, 8, 9, 10, 11, 12, 13], [], [14, 15]]
+
+
+def make_batch(rows):
+    ids = np.array([token for row in rows for token in row], dtype=np.int32)
+    splits = np.array([sum(map(len, rows[:n])) for n in range(len(rows) + 1)], dtype=np.int64)
+    return Batch(ids, splits)
+
+
+@pytest.fixture
+def batch():
+    return make_batch(ROWS)
+
+
+def test_len_and_lengths_count_rows_and_their_tokens(batch):
+    assert len(batch) == len(ROWS)
+    assert batch.lengths.dtype == np.int64
+    assert batch.lengths.tolist() == [len(row) for row in ROWS]
+
+
+def test_tolist_gives_lists_of_python_ints(batch):
+    assert batch.tolist() == ROWS
+    assert {type(token) for row in batch.tolist() for token in row} == {int}
+
+
+@pytest.mark.parametrize("row", [*range(-len(ROWS), len(ROWS)), np.int64(3), np.uint8(0)])
+def test_index_gives_a_view_of_the_row(batch, row):
+    assert batch[row].dtype == np.int32
+    assert batch[row].tolist() == ROWS[row]
+    assert not ROWS[row] or np.shares_memory(batch[row], batch.ids)
+
+
+@pytest.mark.parametrize("row", [len(ROWS), -len(ROWS) - 1, 2**70])
+def test_index_beyond_the_rows_raises_index_error_naming_it(batch, row):
+    with pytest.raises(IndexError, match=rf"row {row} of a batch of 6 rows"):
+        batch[row]
+
+
+@pytest.mark.parametrize("row", [1.0, "1", None, (0, 1)])
+def test_index_that_is_no_integer_raises_type_error(batch, row):
+    with pytest.raises(TypeError):
+        batch[row]
+
+
+def test_iteration_gives_views_in_order(batch):
+    rows = list(batch)
+    assert [row.tolist() for row in rows] == ROWS
+    assert all(np.shares_memory(row, batch.ids) for row in rows if len(row))
+
+
+LIMITS = [None, -9, -6, -3, -1, 0, 1, 3, 5, 6, 9]
+
+
+@pytest.mark.parametrize("step", [None, 1, 2, 5, -1, -2, -7])
+def test_slice_gives_the_rows_that_a_list_slice_gives(batch, step):
+    for start in LIMITS:
+        for stop in LIMITS:
+            part = batch[start:stop:step]
+            assert part.tolist() == ROWS[start:stop:step]
+            assert part == Batch(part.ids, part.row_splits)  # passes the constructor's checks
+
+
+def test_slice_of_step_one_shares_the_ids(batch):
+    assert np.shares_memory(batch[2:5].ids, batch.ids)
+    assert not np.shares_memory(batch[::2].ids, batch.ids)
+
+
+def test_slice_leaves_the_batch_as_it_was(batch):
+    batch[2:5][1:]
+    assert batch.row_splits.tolist() == [0, 3, 3, 4, 12, 12, 14]
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+@pytest.mark.parametrize(
+    ("length", "multiple_of", "expected"),
+    [(None, 1, 8), (None, 8, 8), (None, 5, 10), (8, 1, 8), (11, 1, 11), (11, 4, 12)],
+)
+def test_to_padded_fills_up_each_row(batch, side, length, multiple_of, expected):
+    input_ids, mask = batch.to_padded(length, pad_id=-3, side=side, multiple_of=multiple_of)
+    fill = [expected - len(row) for row in ROWS]
+    if side == "right":
+        ids = [row + [-3] * n for row, n in zip(ROWS, fill, strict=True)]
+        ones = [[1] * len(row) + [0] * n for row, n in zip(ROWS, fill, strict=True)]
+    else:
+        ids = [[-3] * n + row for row, n in zip(ROWS, fill, strict=True)]
+        ones = [[0] * n + [1] * len(row) for row, n in zip(ROWS, fill, strict=True)]
+    assert input_ids.tolist() == ids
+    assert mask.tolist() == ones
+    assert input_ids.dtype == mask.dtype == np.int32
+
+
+@pytest.mark.parametrize("dtype", ["int64", np.uint16, np.int16])
+def test_to_padded_gives_both_matrices_the_dtype(batch, dtype):
+    padded = batch.to_padded(dtype=dtype)
+    assert padded.input_ids.dtype == padded.attention_mask.dtype == np.dtype(dtype)
+    assert padded.input_ids[0, :4].tolist() == [101, 7592, 102, 0]
+
+
+@pytest.mark.parametrize("rows", [[], [[]], [[], []]])
+def test_to_padded_of_rows_without_tokens_has_no_columns(rows):
+    assert make_batch(rows).to_padded().input_ids.shape == (len(rows), 0)
+    assert make_batch(rows).to_padded(3).attention_mask.tolist() == [[0, 0, 0]] * len(rows)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"length": 7}, "row 3 has 8 tokens, more than length=7"),
+        ({"length": 2, "multiple_of": 8}, "row 0 has 3 tokens, more than length=2"),
+        ({"dtype": np.int8}, "7592 does not fit into dtype int8"),
+        ({"dtype": np.uint16, "pad_id": -1}, "-1 does not fit into dtype uint16"),
+        ({"pad_id": 2**31}, "2147483648 does not fit into dtype int32"),
+        ({"dtype": np.float32}, "dtype must be an integer type, not float32"),
+        ({"side": "both"}, "side must be 'right' or 'left', not 'both'"),
+        ({"multiple_of": 0}, "multiple_of must be at least 1, not 0"),
+    ],
+)
+def test_to_padded_refuses_what_would_lose_ids(batch, options, message):
+    with pytest.raises(ValueError, match=message):
+        batch.to_padded(**options)
+
+
+def test_equality_compares_rows_not_objects(batch):
+    assert batch == make_batch(ROWS)
+    assert batch[2:4] == make_batch(ROWS[2:4])
+    assert batch != make_batch([*ROWS[:-1], [14, 16]])
+    assert batch != make_batch([[101], [7592, 102], *ROWS[2:]])  # same ids, other rows
+    assert batch != ROWS
+
+
+def test_hash_is_refused(batch):
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(batch)
+
+
+def test_pickle_keeps_rows_and_drops_what_a_slice_does_not_show(batch):
+    assert pickle.loads(pickle.dumps(batch)) == batch
+    many = make_batch([[7] * 100_000, [8, 9]])
+    assert len(pickle.dumps(many[1:])) < 1_000
+    assert pickle.loads(pickle.dumps(many[1:])) == many[1:]
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        ([], "Batch(0 rows, 0 tokens: [])"),
+        ([[7]], "Batch(1 row, 1 token: [[7]])"),
+        ([[1, 2, 3, 4, 5, 6], []], "Batch(2 rows, 6 tokens: [[1, 2, 3, 4, 5, 6], []])"),
+        (
+            ROWS,
+            "Batch(6 rows, 14 tokens: [[101, 7592, 102], [], [5], ...])",
+        ),
+        (ROWS[3:4], "Batch(1 row, 8 tokens: [[6, 7, 8, 9, 10, 11, ...]])"),
+    ],
+)
+def test_repr_shows_counts_and_the_first_rows(rows, text):
+    assert repr(make_batch(rows)) == text
+
+
+def test_arrays_over_a_foreign_buffer_are_not_copied():
+    ids = np.frombuffer(bytearray(np.arange(4, dtype=np.int32).tobytes()), dtype=np.int32)
+    batch = Batch(ids, np.array([0, 1, 4], dtype=np.int64))
+    assert np.shares_memory(batch.ids, ids)
+    assert batch.tolist() == [[0], [1, 2, 3]]
+
+
+def test_memory_mapped_arrays_give_plain_rows(tmp_path):
+    np.save(tmp_path / "ids.npy", np.arange(4, dtype=np.int32))
+    ids = np.load(tmp_path / "ids.npy", mmap_mode="r")
+    batch = Batch(ids, np.array([0, 1, 4], dtype=np.int64))
+    assert type(batch[1]) is np.ndarray
+    assert np.shares_memory(batch[1], ids)
+
+
+def splits(*numbers, dtype=np.int64):
+    return np.array(numbers, dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    ("ids", "row_splits", "error", "message"),
+    [
+        ([1, 2], splits(0, 2), TypeError, "ids must be a 1-D int32 array, not list"),
+        (splits(1), splits(0, 1), TypeError, "ids must be a 1-D int32 array, not int64"),
+        ("be", splits(0, 1), TypeError, "ids must be a 1-D int32 array, not "),
+        ("2d", splits(0, 1), ValueError, r"ids must be a 1-D int32 array, not one of shape \(2, 1"),
+        ("ok", [0, 2], TypeError, "row_splits must be a 1-D int64 array, not list"),
+        (
+            "ok",
+            splits(0, 2, dtype=np.int32),
+            TypeError,
+            "row_splits must be a 1-D int64 array, not int32",
+        ),
+        ("ok", splits(), ValueError, r"row_splits must hold n_rows \+ 1 numbers, but it is empty"),
+        ("ok", splits(1, 2), ValueError, "row_splits must start with 0, not 1"),
+        ("ok", splits(0, 1), ValueError, r"row_splits must end with len\(ids\) = 2, not 1"),
+        ("ok", splits(0, 3), ValueError, r"row_splits must end with len\(ids\) = 2, not 3"),
+        (
+            "ok",
+            splits(0, 2, 1, 2),
+            ValueError,
+            "row_splits must not fall, but row 1 goes from 2 to 1",
+        ),
+    ],
+)
+def test_constructor_refuses_arrays_that_make_no_rows(ids, row_splits, error, message):
+    made = {
+        "ok": np.array([1, 2], dtype=np.int32),
+        "be": np.array([1, 2], dtype=np.dtype(np.int32).newbyteorder()),
+        "2d": np.array([[1], [2]], dtype=np.int32),
+    }
+    with pytest.raises(error, match=message):
+        Batch(made[ids] if isinstance(ids, str) else ids, row_splits)

@@ -1,0 +1,339 @@
+"""Published tokenizers: embedded, in a folder, and in a cache laid out as the Hub's client does."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import helpers
+import pytest
+
+from piecework.errors import TokenizerFileWarning, UnsupportedTokenizerError
+from piecework.pretrained import bert_spec, load_pretrained
+from piecework.spec import Template
+from piecework.tokenizer_json import read_tokenizer_json, write_tokenizer_json
+from piecework.vocabulary import Vocabulary
+
+TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "##b", "<x>"]
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+def vocabulary(*tokens: str) -> Vocabulary:
+    return Vocabulary.from_mapping({token: i for i, token in enumerate(tokens)}, "here")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A model's folder with a vocab.txt and nothing else."""
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "vocab.txt").write_text("\n".join(TOKENS), "utf-8")
+    return tmp_path / "model"
+
+
+def configure(folder: Path, file: str = "tokenizer_config.json", **config: Any) -> Path:
+    (folder / file).write_text(json.dumps(config), "utf-8")
+    return folder
+
+
+# ---- bert_spec ----
+
+
+def test_bert_spec_of_a_full_vocabulary() -> None:
+    spec = bert_spec(vocabulary(*TOKENS), prefix="@@", lowercase=False, rules="unicode")
+    assert list(spec.special_tokens.items()) == [
+        ("[PAD]", 0),
+        ("[UNK]", 1),
+        ("[CLS]", 2),
+        ("[SEP]", 3),
+        ("[MASK]", 4),
+    ]
+    assert spec.template == Template((("[CLS]", 2),), (("[SEP]", 3),))
+    assert spec.decoder == {"type": "WordPiece", "prefix": "@@", "cleanup": True}
+    assert (spec.prefix, spec.lowercase, spec.rules) == ("@@", False, "unicode")
+
+
+@pytest.mark.parametrize("tokens", [["[UNK]", "[CLS]"], ["[SEP]", "[UNK]"], ["[UNK]"]])
+def test_bert_spec_without_cls_or_sep_has_no_template(tokens: list[str]) -> None:
+    spec = bert_spec(vocabulary(*tokens))
+    assert spec.template is None
+    assert set(spec.special_tokens) == set(tokens)
+
+
+def test_bert_spec_needs_the_unk_token() -> None:
+    with pytest.raises(ValueError, match=r"^here: unk_token '\[UNK\]' is not in the vocabulary"):
+        bert_spec(vocabulary("a"))
+    assert bert_spec(vocabulary("a"), unk_token="a").unk_token == "a"
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1.0, "100", None, True])
+def test_bert_spec_needs_a_limit_of_at_least_one(limit: Any) -> None:
+    expected = f"^max_input_chars_per_word: expected an integer of at least 1, got {limit!r}$"
+    with pytest.raises(ValueError, match=expected):
+        bert_spec(vocabulary("[UNK]"), max_input_chars_per_word=limit)
+
+
+# ---- the embedded one ----
+
+
+def test_the_embedded_vocabulary_is_the_published_file() -> None:
+    file = resources.files("piecework") / "data" / "bert-base-uncased" / "vocab.txt"
+    assert hashlib.sha256(file.read_bytes()).hexdigest() == (
+        "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
+    )
+    spec = load_pretrained("bert-base-uncased")
+    assert spec.vocabulary.ids == helpers.embedded_vocab()
+    assert spec == bert_spec(spec.vocabulary)
+    assert spec.special_tokens["[MASK]"] == 103
+
+
+def test_a_folder_of_that_name_comes_first(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    configure(folder.rename(folder.with_name("bert-base-uncased")), do_lower_case=False)
+    monkeypatch.chdir(folder.parent)
+    assert load_pretrained("bert-base-uncased").vocabulary.size == len(TOKENS)
+
+
+# ---- folders ----
+
+
+def test_tokenizer_json_decides_where_there_is_one(folder: Path) -> None:
+    spec = bert_spec(vocabulary("[UNK]", "b"), lowercase=False)
+    write_tokenizer_json(spec, folder / "tokenizer.json")
+    configure(folder, do_lower_case=True, tokenizer_class="BertJapaneseTokenizer")
+    assert load_pretrained(folder) == load_pretrained(str(folder)) == spec
+
+
+@pytest.mark.parametrize(
+    ("config", "options"),
+    [
+        ({}, {}),
+        ({"do_lower_case": False}, {"lowercase": False}),
+        ({"do_lower_case": None, "strip_accents": None}, {}),
+        ({"strip_accents": False}, {"strip_accents": False}),
+        ({"tokenize_chinese_chars": False}, {"handle_chinese_chars": False}),
+        ({"clean_text": False}, {"clean_text": False}),
+        ({"wordpieces_prefix": "@@"}, {"prefix": "@@"}),
+        ({"tokenizer_class": "BertTokenizer", "never_split": None, "do_basic_tokenize": True}, {}),
+        ({"tokenizer_class": "ElectraTokenizerFast", "never_split": []}, {}),
+        ({"unk_token": "[UNK]", "pad_token": {"content": "[PAD]", "lstrip": False}}, {}),
+        ({"model_max_length": 512, "padding_side": "left", "name_or_path": "x"}, {}),
+        ({"added_tokens_decoder": {"4": {"content": "[MASK]", "special": True}}}, {}),
+    ],
+)
+def test_vocab_txt_is_read_with_the_options_of_its_config(
+    folder: Path, config: dict[str, Any], options: dict[str, Any]
+) -> None:
+    spec = load_pretrained(configure(folder, **config))
+    assert spec == bert_spec(vocabulary(*TOKENS), **options)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"additional_special_tokens": ["<x>"]},
+        {"extra_special_tokens": {"image_token": "<x>"}},
+        {"extra_special_tokens": [{"content": "<x>", "special": True}]},
+        {"added_tokens_decoder": {"7": {"content": "<x>", "special": True, "lstrip": False}}},
+    ],
+)
+def test_further_special_tokens_of_the_vocabulary_are_known(
+    folder: Path, config: dict[str, Any]
+) -> None:
+    assert load_pretrained(configure(folder, **config)).special_tokens == {
+        "[PAD]": 0,
+        "[UNK]": 1,
+        "[CLS]": 2,
+        "[SEP]": 3,
+        "[MASK]": 4,
+        "<x>": 7,
+    }
+
+
+def test_tokens_of_other_names_are_those_of_the_config(folder: Path) -> None:
+    configure(folder, "special_tokens_map.json", unk_token="a", cls_token="<x>", mask_token=None)
+    spec = load_pretrained(configure(folder, cls_token={"content": "<x>", "normalized": False}))
+    assert spec.unk_token == "a"
+    assert spec.template == Template((("<x>", 7),), (("[SEP]", 3),))
+    assert spec.special_tokens == {"[PAD]": 0, "a": 5, "<x>": 7, "[SEP]": 3}
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"tokenizer_class": "BertJapaneseTokenizer"}, "tokenizer_class: .*'BertJapaneseTokenizer"),
+        ({"tokenizer_class": "PreTrainedTokenizerFast"}, "tokenizer_class"),
+        ({"word_tokenizer_type": "mecab"}, 'word_tokenizer_type: expected .*, got "mecab"'),
+        ({"do_basic_tokenize": False}, "do_basic_tokenize: expected True or null, got false"),
+        ({"never_split": ["x"]}, "never_split"),
+        ({"split_special_tokens": True}, "split_special_tokens"),
+        ({"pad_token": "<pad>"}, "pad_token: expected a token of vocab.txt, got '<pad>'"),
+        ({"mask_token": {"content": "[MASK]", "lstrip": True}}, "mask_token.lstrip"),
+        ({"additional_special_tokens": ["<y>"]}, "additional_special_tokens: .* got '<y>'"),
+        ({"added_tokens_decoder": {"6": {"content": "<x>"}}}, "id 7 for '<x>', got 6"),
+        (
+            {"added_tokens_decoder": {"7": {"content": "<x>", "special": False}}},
+            r"added_tokens_decoder\[7\].special",
+        ),
+    ],
+)
+def test_what_would_differ_is_unsupported(
+    folder: Path, config: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(UnsupportedTokenizerError, match=rf"tokenizer_config\.json: .*{message}"):
+        load_pretrained(configure(folder, **config))
+
+
+def test_added_tokens_json_is_not_passed_over(folder: Path) -> None:
+    configure(folder, do_lower_case=True)
+    configure(folder, "added_tokens.json", **{"<x>": 7})
+    assert load_pretrained(folder).special_tokens["<x>"] == 7
+    configure(folder, "added_tokens.json", **{"<y>": 8})
+    with pytest.raises(UnsupportedTokenizerError, match=r"added_tokens.json: .*got '<y>'"):
+        load_pretrained(folder)
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"do_lower_case": "no"}, 'do_lower_case: expected bool, got "no"'),
+        ({"strip_accents": 0}, "strip_accents: expected bool, got 0"),
+        ({"pad_token": 0}, "pad_token: expected a token, got 0"),
+        ({"tokenizer_class": ["BertTokenizer"]}, "tokenizer_class: expected str"),
+    ],
+)
+def test_a_malformed_config_is_refused(folder: Path, config: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=rf"tokenizer_config\.json: {re.escape(message)}"):
+        load_pretrained(configure(folder, **config))
+
+
+def test_a_vocab_txt_alone_is_taken_for_uncased_with_a_warning(folder: Path) -> None:
+    with pytest.warns(TokenizerFileWarning, match="no tokenizer_config.json beside vocab.txt"):
+        spec = load_pretrained(folder)
+    assert spec == bert_spec(vocabulary(*TOKENS))
+
+
+def test_a_folder_without_a_tokenizer_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"expected tokenizer\.json or vocab\.txt"):
+        load_pretrained(tmp_path)
+
+
+def test_a_file_is_refused_with_a_hint(folder: Path) -> None:
+    with pytest.raises(NotADirectoryError, match="from_vocab"):
+        load_pretrained(folder / "vocab.txt")
+
+
+@pytest.mark.parametrize("name", ["./nowhere", "/nowhere", "a/b/c", "~/model", "a\\b"])
+def test_a_missing_folder_is_not_looked_for_on_the_hub(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(FileNotFoundError, match="no such folder"):
+        load_pretrained(name)
+    with pytest.raises(FileNotFoundError, match="no such folder"):
+        load_pretrained(Path("nowhere"))
+
+
+def test_published_folders(data_path: Callable[..., Path], tmp_path: Path) -> None:
+    for model, lowercase in (("bert-base-uncased", True), ("bert-base-cased", False)):
+        for file in ("vocab.txt", "tokenizer_config.json"):
+            shutil.copy(data_path("vocabs", model, file), tmp_path / file)
+        spec = load_pretrained(tmp_path)
+        assert spec.vocabulary.ids == helpers.read_vocab(tmp_path / "vocab.txt")
+        assert (spec.lowercase, spec.strip_accents) == (lowercase, None)
+        assert spec.special_tokens.keys() == set(helpers.SPECIALS)
+    with pytest.warns(TokenizerFileWarning, match="switches on truncation"):
+        from_json = load_pretrained(data_path("vocabs", "bert-base-uncased"))
+    assert from_json.vocabulary.ids == helpers.embedded_vocab()
+
+
+def test_a_tokenizer_behind_mecab_is_refused(data_path: Callable[..., Path]) -> None:
+    with pytest.raises(UnsupportedTokenizerError, match=r"tokenizer_class: .*BertJapanese"):
+        load_pretrained(data_path("vocabs", "bert-base-japanese-v3"))
+
+
+# ---- the Hub ----
+
+
+def test_without_the_client_the_message_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(ImportError, match=r"'owner/model' is no local .*piecework\[hub\]"):
+        load_pretrained("owner/model")
+
+
+def cached(cache: Path, files: dict[str, Path], name: str = "owner/model") -> Path:
+    """Lay files out as the client's cache has them."""
+    pytest.importorskip("huggingface_hub", reason="needs the extra piecework[hub]")
+    repository = cache / f"models--{name.replace('/', '--')}"
+    snapshot = repository / "snapshots" / COMMIT
+    snapshot.mkdir(parents=True)
+    (repository / "refs").mkdir()
+    (repository / "refs" / "main").write_text(COMMIT)
+    for file, source in files.items():
+        shutil.copy(source, snapshot / file)
+    return cache
+
+
+def test_a_cached_tokenizer_json_is_found(folder: Path, tmp_path: Path) -> None:
+    spec = bert_spec(vocabulary(*TOKENS), lowercase=False)
+    write_tokenizer_json(spec, folder / "t.json")
+    cache = cached(tmp_path / "cache", {"tokenizer.json": folder / "t.json"})
+    assert load_pretrained("owner/model", cache_dir=cache, local_files_only=True) == spec
+    by_commit = load_pretrained(
+        "owner/model", cache_dir=cache, local_files_only=True, revision=COMMIT
+    )
+    assert by_commit == spec
+
+
+def test_a_cached_vocab_txt_is_found_with_its_config(folder: Path, tmp_path: Path) -> None:
+    configure(folder, do_lower_case=False)
+    files = {name: folder / name for name in ("vocab.txt", "tokenizer_config.json")}
+    cache = cached(tmp_path / "cache", files, "model")
+    spec = load_pretrained("model", cache_dir=cache, local_files_only=True)
+    assert spec == bert_spec(vocabulary(*TOKENS), lowercase=False)
+
+
+def test_what_is_not_cached_is_named(folder: Path, tmp_path: Path) -> None:
+    cache = cached(tmp_path / "cache", {"config.json": folder / "vocab.txt"})
+    for name in ("owner/model", "owner/other", "bert-base-uncased"):
+        with pytest.raises(FileNotFoundError, match=f"'{name}' is no local folder, and neither"):
+            load_pretrained(name, cache_dir=cache, local_files_only=True, revision="main")
+
+
+def test_what_can_be_no_name_is_refused() -> None:
+    pytest.importorskip("huggingface_hub", reason="needs the extra piecework[hub]")
+    with pytest.raises(ValueError, match="'what is this' is no local folder and can't be the name"):
+        load_pretrained("what is this", local_files_only=True)
+
+
+def test_the_environment_of_the_client_is_respected(folder: Path, tmp_path: Path) -> None:
+    spec = bert_spec(vocabulary(*TOKENS))
+    write_tokenizer_json(spec, folder / "t.json")
+    cache = cached(tmp_path / "cache", {"tokenizer.json": folder / "t.json"})
+    code = (
+        "from piecework.pretrained import load_pretrained\n"
+        "from piecework.tokenizer_json import write_tokenizer_json\n"
+        "write_tokenizer_json(load_pretrained('owner/model'), 'out.json')\n"
+        "try:\n"
+        "    load_pretrained('owner/other')\n"
+        "except FileNotFoundError as error:\n"
+        "    print(error)\n"
+    )
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": str(cache)}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("'owner/other' is no local folder, and neither")
+    assert read_tokenizer_json(tmp_path / "out.json") == spec
