@@ -10,7 +10,7 @@ from cpython.unicode cimport PyUnicode_DATA, PyUnicode_KIND, PyUnicode_READ
 from cython cimport final
 from libc.stdlib cimport qsort
 
-from piecework._types cimport uint16_t, uint32_t, uint64_t
+from piecework._types cimport int64_t, uint16_t, uint32_t, uint64_t
 
 
 @final
@@ -26,16 +26,18 @@ cdef class Alphabet:
         cdef uint32_t* counts = <uint32_t*>PyMem_RawCalloc(
             N_CODE_POINTS, sizeof(uint32_t)
         )
-        if counts == NULL:
-            raise MemoryError
+        self.table.page_index = <uint16_t*>PyMem_RawCalloc(N_PAGES, sizeof(uint16_t))
         try:
-            count_characters(tokens, counts, self.page_index)
-            number_symbols(self, counts)
+            if counts == NULL or self.table.page_index == NULL:
+                raise MemoryError
+            count_characters(tokens, counts, self.table.page_index)
+            self.n_symbols = number_symbols(&self.table, counts)
         finally:
             PyMem_RawFree(counts)
 
     def __dealloc__(self):
-        PyMem_RawFree(self.pages)
+        PyMem_RawFree(self.table.page_index)
+        PyMem_RawFree(self.table.pages)
 
     def __len__(self):
         return self.n_symbols
@@ -60,43 +62,43 @@ cdef int count_characters(
     return 0
 
 
-cdef int number_symbols(Alphabet alphabet, const uint32_t* counts) except -1:
-    """Lay out the pages and give each counted character its symbol."""
-    cdef uint32_t cp, page, n_pages = 1, n = 0
+cdef int64_t number_symbols(SymbolTable* table, const uint32_t* counts) except -1:
+    """Lay out the pages and give each counted character its symbol; return how many.
+
+    Requires  page_index marks the pages of the counted characters
+    """
+    cdef uint32_t cp, page, n_pages = 1, n = 0, i
     cdef uint64_t* order
     for page in range(N_PAGES):
-        if alphabet.page_index[page]:
-            alphabet.page_index[page] = <uint16_t>n_pages
+        if table.page_index[page]:
+            table.page_index[page] = <uint16_t>n_pages
             n_pages += 1
             for cp in range(page << PAGE_BITS, (page + 1) << PAGE_BITS):
                 n += counts[cp] != 0
-    alphabet.n_symbols = n
-    alphabet.n_pages = n_pages
-    alphabet.pages = <uint32_t*>PyMem_RawCalloc(
+    table.pages = <uint32_t*>PyMem_RawCalloc(
         <size_t>n_pages * PAGE_SIZE, sizeof(uint32_t)
     )
     order = <uint64_t*>PyMem_RawCalloc(n + 1, sizeof(uint64_t))
-    if alphabet.pages == NULL or order == NULL:
+    if table.pages == NULL or order == NULL:
         PyMem_RawFree(order)
         raise MemoryError
     n = 0
     for page in range(N_PAGES):
-        if alphabet.page_index[page]:
+        if table.page_index[page]:
             for cp in range(page << PAGE_BITS, (page + 1) << PAGE_BITS):
                 if counts[cp]:
                     # Most frequent first, then by code point.
-                    order[n] = (
-                        <uint64_t>(0xFFFFFFFFu - counts[cp]) << 32
-                    ) | cp
+                    order[n] = (<uint64_t>(0xFFFFFFFFu - counts[cp]) << 32) | cp
                     n += 1
     qsort(order, n, sizeof(uint64_t), &compare_keys)
-    for n in range(alphabet.n_symbols):
-        cp = <uint32_t>order[n]
-        alphabet.pages[
-            (<uint32_t>alphabet.page_index[cp >> PAGE_BITS] << PAGE_BITS) | (cp & 63)
-        ] = n + 1
+    for i in range(n):
+        cp = <uint32_t>order[i]
+        table.pages[
+            (<uint32_t>table.page_index[cp >> PAGE_BITS] << PAGE_BITS)
+            | (cp & (PAGE_SIZE - 1))
+        ] = i + 1
     PyMem_RawFree(order)
-    return 0
+    return n
 
 
 cdef int compare_keys(const void* a, const void* b) noexcept nogil:

@@ -15,7 +15,7 @@ from piecework._types cimport uint32_t
 #     DROP      vanishes, and what stands on both sides of it is joined
 #     EXPAND    becomes several letters; payload: index into runs
 #     CONTEXT   as EXPAND, and may swap places with the character before it
-#     MULTIBYTE in byte_entries only: the first byte of a longer sequence
+#     SURROGATE no character by itself
 #
 # LETTER is 0, so that "no flag and a letter" is one comparison: entry < FIRST_NOT_LETTER.
 # runs[i] is a count, and that many symbols follow.
@@ -26,7 +26,7 @@ cdef enum Kind:
     DROP = 3
     EXPAND = 4
     CONTEXT = 5
-    MULTIBYTE = 6
+    SURROGATE = 6
 
 cdef enum:
     KIND_SHIFT = 28
@@ -36,10 +36,10 @@ cdef enum:
 
 
 # entry_of(cp) is entries[page_start[cp >> 6] + (cp & 63)].
-# Invariants: byte_entries[b] is the entry of the ASCII character b, and MULTIBYTE for the
-# bytes that are none; every run index in an EXPAND or CONTEXT entry is valid.
+# Invariants: latin_entries[cp] is the same for cp < 256; every run index in an EXPAND or
+# CONTEXT entry is valid.
 cdef class CharTable:
-    cdef uint32_t byte_entries[256]
+    cdef uint32_t latin_entries[256]
     cdef uint32_t page_start[N_PAGES]
     cdef uint32_t* entries  # (n_pages * 64,)
     cdef uint32_t* runs  # (n_runs,)

@@ -10,7 +10,7 @@ from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawRealloc
 from cython cimport final
 
 from piecework._alphabet cimport (
-    N_CODE_POINTS, N_PAGES, PAGE_BITS, PAGE_SIZE, Alphabet,
+    N_CODE_POINTS, N_PAGES, PAGE_BITS, PAGE_SIZE, Alphabet, symbol_of,
 )
 from piecework._trie cimport DoubleTrie, longest_match
 from piecework._types cimport int32_t, uint16_t, uint32_t
@@ -71,7 +71,7 @@ cdef int copy_runs(
         for i in range(i + 1, stop):
             if runs[i] >= N_CODE_POINTS:
                 raise ValueError(f"runs[{i}] is no code point: {runs[i]}")
-            table.runs[i] = alphabet.symbol_of(runs[i])
+            table.runs[i] = symbol_of(&alphabet.table, runs[i])
         i = stop
     return 0
 
@@ -108,8 +108,8 @@ cdef int fill_table(
                     f"page_index[{page}] is {class_page}, of {n_class_pages} pages"
                 )
             can_share = (
-                page != 0 and uniform[class_page]
-                and not alphabet.page_index[page] and not has_start[page]
+                page != 0 and uniform[class_page] and not 0x360 <= page < 0x380
+                and not alphabet.table.page_index[page] and not has_start[page]
             )
             if can_share and shared[class_page]:
                 table.page_start[page] = shared[class_page]
@@ -135,9 +135,7 @@ cdef int fill_table(
                 table.page_start[cp >> PAGE_BITS] + (cp & (PAGE_SIZE - 1))
             ] |= CAN_START_SPECIAL
         for cp in range(256):
-            table.byte_entries[cp] = <uint32_t>MULTIBYTE << KIND_SHIFT
-        for cp in range(128):
-            table.byte_entries[cp] = table.entries[
+            table.latin_entries[cp] = table.entries[
                 table.page_start[cp >> PAGE_BITS] + (cp & (PAGE_SIZE - 1))
             ]
     finally:
@@ -168,12 +166,14 @@ cdef int fill_page(
     cdef int32_t token_id
     for i in range(PAGE_SIZE):
         kind = classes[i] >> KIND_SHIFT
-        entries[i] = classes[i]
+        if 0xD800 <= first + i < 0xE000:
+            kind = SURROGATE
+        entries[i] = (kind << KIND_SHIFT) | (classes[i] & PAYLOAD_MASK)
         if kind == LETTER or kind == ISOLATED:
             target = (first + i + classes[i]) & PAYLOAD_MASK
             if target >= N_CODE_POINTS:
                 raise ValueError(f"U+{first + i:04X} would become {target:#x}")
-            word[0] = alphabet.symbol_of(target)
+            word[0] = symbol_of(&alphabet.table, target)
             if kind == LETTER:
                 entries[i] = word[0]
             else:

@@ -6,11 +6,11 @@ that hold a special token or marks that may swap places. It holds no state that 
 one `Encoder` serves any number of threads.
 """
 
-from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from cpython.unicode cimport PyUnicode_DATA, PyUnicode_KIND, PyUnicode_READ
 from cython cimport final
 
-from piecework._alphabet cimport Alphabet
+from piecework._alphabet cimport Alphabet, symbol_of
 from piecework._buffers cimport Ids, OwnedBuffer, reserve_ids
 from piecework._char_table cimport CharTable
 from piecework._scan cimport (
@@ -18,28 +18,25 @@ from piecework._scan cimport (
     Tables,
     Word,
     append_word,
-    encode_utf8,
+    encode_chars,
     free_word,
     init_word,
 )
-from piecework._trie cimport DoubleTrie, PrefixTrie
+from piecework._trie cimport DoubleTrie
 from piecework._types cimport (
     DONE,
-    LONE_SURROGATE,
     NEEDS_NORMALIZER,
+    NEEDS_REPAIR,
     NEEDS_SPLIT,
     NO_MEMORY,
     Status,
     int32_t,
     int64_t,
-    uint8_t,
     uint32_t,
 )
-from piecework._utf8 cimport BAD_SURROGATE, utf8_capacity, write_utf8
 
 
 cdef extern from "Python.h":
-    bint PyUnicode_IS_ASCII(object text)
     Py_ssize_t PyUnicode_GET_LENGTH(object text)
 
 
@@ -55,14 +52,7 @@ cdef enum:
 cdef struct Text:
     const void* chars
     Py_ssize_t n_chars
-    int kind  # bytes per character; 0: ASCII
-
-
-# What one call works with and frees at its end.
-cdef struct Workspace:
-    Word word
-    uint8_t* utf8
-    Py_ssize_t utf8_cap
+    int char_size
 
 
 @final
@@ -104,7 +94,9 @@ cdef class WordMatcher:
             if symbols == NULL:
                 raise MemoryError
             for i in range(n):
-                symbols[i] = self.alphabet.symbol_of(PyUnicode_READ(kind, data, i))
+                symbols[i] = symbol_of(
+                    &self.alphabet.table, PyUnicode_READ(kind, data, i)
+                )
             if not append_word(&self.tables, symbols, n, &out):
                 raise MemoryError
             return list_of(&out)
@@ -121,42 +113,42 @@ cdef class Encoder:
     ----------
     table : CharTable
     trie : DoubleTrie
-    specials : PrefixTrie
-        The special tokens as UTF-8.
+    specials : DoubleTrie
+    special_alphabet : Alphabet
+        The special tokens, and their characters.
     unk_id : int
     max_word_chars : int
         Longer words, counted after normalization, become one unk_id.
-    replace_surrogates : bool
-        A lone surrogate is read as U+FFFD; else it is an error.
+    repair : callable
+        (str, row or None) -> str without surrogates, or an exception.
     split_specials : callable
         str -> list of str and int: the text between special tokens, and their ids.
     encode_reordered : callable
         str -> list of int: the ids of one word in which marks may swap places.
-    refuse_surrogates : callable
-        (str, row) -> raises the UnicodeEncodeError for the text's first lone surrogate.
 
     Thread-safety: no method changes the object.
     """
 
     cdef CharTable table
     cdef DoubleTrie trie
-    cdef PrefixTrie specials
+    cdef DoubleTrie specials
+    cdef Alphabet special_alphabet
     cdef Tables tables
-    cdef bint replace_surrogates
+    cdef object repair
     cdef object split_specials
     cdef object encode_reordered
-    cdef object refuse_surrogates
 
     def __cinit__(
         self, CharTable table not None, DoubleTrie trie not None,
-        PrefixTrie specials not None, *, int32_t unk_id, Py_ssize_t max_word_chars,
-        bint replace_surrogates, object split_specials, object encode_reordered,
-        object refuse_surrogates,
+        DoubleTrie specials not None, Alphabet special_alphabet not None, *,
+        int32_t unk_id, Py_ssize_t max_word_chars, object repair, object split_specials,
+        object encode_reordered,
     ):
         self.table = table
         self.trie = trie
         self.specials = specials
-        self.tables.byte_entries = table.byte_entries
+        self.special_alphabet = special_alphabet
+        self.tables.latin_entries = table.latin_entries
         self.tables.entries = table.entries
         self.tables.page_start = table.page_start
         self.tables.runs = table.runs
@@ -164,28 +156,28 @@ cdef class Encoder:
         self.tables.start_root = trie.start_root
         self.tables.continuation_root = trie.continuation_root
         self.tables.specials = &specials.array
-        self.tables.specials_root = specials.root
+        self.tables.specials_root = specials.start_root
+        self.tables.special_symbols = &special_alphabet.table
         self.tables.unk_id = unk_id
         self.tables.max_word_chars = max_word_chars
-        self.replace_surrogates = replace_surrogates
+        self.repair = repair
         self.split_specials = split_specials
         self.encode_reordered = encode_reordered
-        self.refuse_surrogates = refuse_surrogates
 
     def encode(self, text, tuple before, tuple after):
         """Return the ids of one text between the ids `before` and `after`, as a list."""
         if not isinstance(text, str):
             raise TypeError(f"text: expected a str, got {type(text).__name__}")
         cdef Ids out = Ids(NULL, 0, 0)
-        cdef Workspace work
-        init_workspace(&work)
+        cdef Word word
+        init_word(&word)
         try:
             append_ids(&out, before)
-            self._append_text(text, None, &work, &out)
+            self._append_text(text, None, &word, &out)
             append_ids(&out, after)
             return list_of(&out)
         finally:
-            free_workspace(&work)
+            free_word(&word)
             PyMem_RawFree(out.data)
 
     def encode_batch(self, list texts not None, tuple before, tuple after):
@@ -211,13 +203,13 @@ cdef class Encoder:
         cdef Ids out = Ids(NULL, 0, 0)
         cdef Ids head = Ids(NULL, 0, 0)
         cdef Ids tail = Ids(NULL, 0, 0)
-        cdef Workspace work
+        cdef Word word
         cdef Text* chunk = <Text*>PyMem_RawMalloc(
             min(n_rows + 1, CHUNK_ROWS) * sizeof(Text)
         )
         cdef Py_ssize_t first
         cdef Status status
-        init_workspace(&work)
+        init_word(&word)
         try:
             if chunk == NULL:
                 raise MemoryError
@@ -230,13 +222,13 @@ cdef class Encoder:
                     with nogil:
                         status = encode_rows(
                             &self.tables, chunk - first, &row, chunk_stop,
-                            self.replace_surrogates, &head, &tail, &work, &out, splits,
+                            &head, &tail, &word, &out, splits,
                         )
                     if status == NO_MEMORY:
                         raise MemoryError
                     if status != DONE:  # this row needs Python
                         append_all(&out, &head)
-                        self._append_text(texts[row], row, &work, &out)
+                        self._append_text(texts[row], row, &word, &out)
                         append_all(&out, &tail)
                         splits[row + 1] = out.n
                         row += 1
@@ -246,58 +238,54 @@ cdef class Encoder:
             PyMem_RawFree(head.data)
             PyMem_RawFree(tail.data)
             PyMem_RawFree(out.data)
-            free_workspace(&work)
+            free_word(&word)
 
-    cdef int _append_text(
-        self, object text, object row, Workspace* work, Ids* out
-    ) except -1:
+    cdef int _append_text(self, text, row, Word* word, Ids* out) except -1:
         """Append the ids of a whole text, special tokens included."""
         cdef Py_ssize_t start = out.n
-        if self._append_stretch(text, row, &self.tables, work, out):
-            return 0
-        out.n = start
-        cdef Tables plain = self.tables
-        plain.specials = NULL
-        for part in self.split_specials(text):
-            if isinstance(part, str):
-                self._append_stretch(part, row, &plain, work, out)
-            else:
-                append_id(out, part)
+        cdef Tables plain
+        cdef Status status = self._append_stretch(text, &self.tables, word, out)
+        if status == NEEDS_REPAIR:
+            out.n = start
+            text = self.repair(text, row)
+            status = self._append_stretch(text, &self.tables, word, out)
+        if status == NEEDS_SPLIT:
+            out.n = start
+            plain = self.tables
+            plain.specials = NULL
+            # Repaired before it is split: a special token may hold a pair of surrogates.
+            for part in self.split_specials(self.repair(text, row)):
+                if isinstance(part, str):
+                    self._append_stretch(part, &plain, word, out)
+                else:
+                    append_id(out, part)
         return 0
 
-    cdef bint _append_stretch(
-        self, object text, object row, const Tables* tables, Workspace* work, Ids* out
-    ) except? False:
-        """Append the ids of text; False if a special token stands in it."""
+    cdef Status _append_stretch(
+        self, text, const Tables* tables, Word* word, Ids* out
+    ) except *:
+        """Append the ids of text, unless NEEDS_SPLIT or NEEDS_REPAIR is returned."""
         cdef Text view = view_text(text)
         cdef Cursor cursor
-        cdef Status status = open_text(&view, self.replace_surrogates, work, &cursor)
+        cdef Status status
+        open_text(&view, &cursor)
         while True:
-            if status == DONE:
-                if cursor.stop - cursor.at < GIL_WORTHY_CHARS:
-                    status = encode_utf8(tables, &cursor, &work.word, out)
-                else:
-                    with nogil:
-                        status = encode_utf8(tables, &cursor, &work.word, out)
-                if status == DONE:
-                    return True
-            if status == NEEDS_SPLIT:
-                return False
-            if status == LONE_SURROGATE:
-                self.refuse_surrogates(text, row)
-            if status == NEEDS_NORMALIZER:
-                word = cursor.text[cursor.word_start:cursor.at].decode("utf-8")
-                for token_id in self.encode_reordered(word):
-                    append_id(out, token_id)
-                status = DONE
+            if cursor.stop - cursor.at < GIL_WORTHY_CHARS:
+                status = encode_chars(tables, &cursor, word, out)
             else:
+                with nogil:
+                    status = encode_chars(tables, &cursor, word, out)
+            if status == NO_MEMORY:
                 raise MemoryError
+            if status != NEEDS_NORMALIZER:
+                return status
+            for token_id in self.encode_reordered(text[cursor.word_start:cursor.at]):
+                append_id(out, token_id)
 
 
 cdef Status encode_rows(
     const Tables* tables, const Text* texts, Py_ssize_t* row, Py_ssize_t stop,
-    bint replace_surrogates, const Ids* head, const Ids* tail, Workspace* work, Ids* out,
-    int64_t* splits,
+    const Ids* head, const Ids* tail, Word* word, Ids* out, int64_t* splits,
 ) noexcept nogil:
     """Encode texts[row:stop], as far as that goes without Python.
 
@@ -311,9 +299,8 @@ cdef Status encode_rows(
         start = out.n
         if not copy_ids(out, head):
             return NO_MEMORY
-        status = open_text(&texts[row[0]], replace_surrogates, work, &cursor)
-        if status == DONE:
-            status = encode_utf8(tables, &cursor, &work.word, out)
+        open_text(&texts[row[0]], &cursor)
+        status = encode_chars(tables, &cursor, word, out)
         if status == DONE and not copy_ids(out, tail):
             status = NO_MEMORY
         if status != DONE:
@@ -346,47 +333,16 @@ cdef Py_ssize_t describe_texts(
 cdef inline Text view_text(object text) noexcept:
     """Requires text is a str, or of a subclass (numpy.str_ is one)."""
     return Text(
-        PyUnicode_DATA(text),
-        PyUnicode_GET_LENGTH(text),
-        0 if PyUnicode_IS_ASCII(text) else <int>PyUnicode_KIND(text),
+        PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text), <int>PyUnicode_KIND(text)
     )
 
 
-cdef Status open_text(
-    const Text* text, bint replace_surrogates, Workspace* work, Cursor* cursor
-) noexcept nogil:
-    """Point the cursor at the text's UTF-8: its own characters if they are ASCII."""
-    cdef Py_ssize_t needed
-    cdef void* data
+cdef inline void open_text(const Text* text, Cursor* cursor) noexcept nogil:
+    cursor.chars = text.chars
+    cursor.char_size = text.char_size
     cursor.at = 0
+    cursor.stop = text.n_chars
     cursor.word_start = 0
-    if text.kind == 0:
-        cursor.text = <const uint8_t*>text.chars
-        cursor.stop = text.n_chars
-        return DONE
-    needed = utf8_capacity(text.kind, text.n_chars)
-    if needed > work.utf8_cap:
-        data = PyMem_RawRealloc(work.utf8, needed)
-        if data == NULL:
-            return NO_MEMORY
-        work.utf8 = <uint8_t*>data
-        work.utf8_cap = needed
-    cursor.text = work.utf8
-    cursor.stop = write_utf8(
-        text.chars, text.kind, text.n_chars, replace_surrogates, work.utf8
-    )
-    return LONE_SURROGATE if cursor.stop == BAD_SURROGATE else DONE
-
-
-cdef void init_workspace(Workspace* work) noexcept nogil:
-    init_word(&work.word)
-    work.utf8 = NULL
-    work.utf8_cap = 0
-
-
-cdef void free_workspace(Workspace* work) noexcept nogil:
-    free_word(&work.word)
-    PyMem_RawFree(work.utf8)
 
 
 cdef bint copy_ids(Ids* out, const Ids* more) noexcept nogil:

@@ -1,13 +1,14 @@
-"""The inner loop: UTF-8 bytes to token ids."""
+"""The inner loop: the characters of a str to token ids."""
 
+from piecework._alphabet cimport SymbolTable
 from piecework._buffers cimport Ids
 from piecework._trie cimport DoubleArray
-from piecework._types cimport Status, int32_t, uint8_t, uint32_t
+from piecework._types cimport Status, int32_t, uint32_t
 
 
 # All that the inner loop reads. Borrowed from objects that outlive it; never written.
 cdef struct Tables:
-    const uint32_t* byte_entries  # see CharTable
+    const uint32_t* latin_entries  # see CharTable
     const uint32_t* entries
     const uint32_t* page_start
     const uint32_t* runs
@@ -15,6 +16,7 @@ cdef struct Tables:
     uint32_t start_root
     uint32_t continuation_root
     const DoubleArray* specials  # NULL: the text is known to hold no special token
+    const SymbolTable* special_symbols
     uint32_t specials_root
     int32_t unk_id
     Py_ssize_t max_word_chars  # longer words become one unk_id
@@ -36,9 +38,10 @@ cdef struct Word:
     uint32_t inline_data[INLINE_SYMBOLS + 1]
 
 
-# Where the scanner stands in a text.
+# Where the scanner stands in a text. Positions count characters.
 cdef struct Cursor:
-    const uint8_t* text
+    const void* chars
+    int char_size  # bytes per character: 1, 2 or 4, as in a str
     Py_ssize_t at
     Py_ssize_t stop
     Py_ssize_t word_start  # after NEEDS_NORMALIZER: the word is text[word_start:at]
@@ -46,7 +49,7 @@ cdef struct Cursor:
 
 cdef void init_word(Word* word) noexcept nogil
 cdef void free_word(Word* word) noexcept nogil
-cdef Status encode_utf8(
+cdef Status encode_chars(
     const Tables* tables, Cursor* cursor, Word* word, Ids* out
 ) noexcept nogil
 cdef bint append_word(

@@ -1,6 +1,5 @@
 """Double-array tries: the flat arrays, and the walk along them."""
 
-from piecework._alphabet cimport Alphabet
 from piecework._types cimport int32_t, uint32_t
 
 
@@ -65,8 +64,3 @@ cdef class DoubleTrie:
     cdef DoubleArray array
     cdef uint32_t start_root
     cdef uint32_t continuation_root
-
-
-cdef class PrefixTrie:
-    cdef DoubleArray array
-    cdef uint32_t root

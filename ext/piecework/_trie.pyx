@@ -2,8 +2,7 @@
 
 `DoubleTrie` keeps the two tries of WordPiece in one pair of flat arrays: the tokens as they stand,
 for the start of a word, and the tokens with the continuation prefix (`##`), without it. Its symbols
-are those of an `Alphabet`. `PrefixTrie` holds byte strings: the special tokens that a text is
-checked for. Neither changes after it is built.
+are those of an `Alphabet`. It does not change after it is built.
 
 Building takes two steps: a trie of linked nodes, found through a hash table of (node, symbol), and
 then a place in the double array for each node's children, the largest families first, so that the
@@ -15,7 +14,7 @@ from cpython.unicode cimport PyUnicode_DATA, PyUnicode_KIND, PyUnicode_READ
 from cython cimport final
 from libc.string cimport memset
 
-from piecework._alphabet cimport Alphabet
+from piecework._alphabet cimport Alphabet, symbol_of
 from piecework._types cimport int32_t, uint8_t, uint32_t, uint64_t
 
 
@@ -28,8 +27,8 @@ cdef class DoubleTrie:
     tokens : list of str
     ids : list of int
         As many as tokens; 0 <= id < 2**28.
-    prefix : str
-        The continuation prefix, "##" for BERT.
+    prefix : str or None
+        The continuation prefix, "##" for BERT; None for no continuation trie.
     alphabet : Alphabet
         Made from the same tokens.
     """
@@ -38,14 +37,14 @@ cdef class DoubleTrie:
         cdef Builder builder = Builder(alphabet.n_symbols)
         cdef uint32_t start_root = builder.new_root()
         cdef uint32_t continuation_root = builder.new_root()
-        cdef Py_ssize_t prefix_len = len(prefix)
+        cdef Py_ssize_t prefix_len = len(prefix) if prefix is not None else 0
         cdef Py_ssize_t row
         cdef str token
         for row in range(len(tokens)):
             token = tokens[row]
             builder.add(start_root, token, 0, ids[row], alphabet)
             # A bare prefix adds nothing: a match is at least one character long.
-            if token.startswith(prefix):
+            if prefix is not None and token.startswith(prefix):
                 builder.add(continuation_root, token, prefix_len, ids[row], alphabet)
         builder.place(&self.array)
         self.start_root = builder.slot[start_root]
@@ -59,30 +58,6 @@ cdef class DoubleTrie:
     def n_units(self):
         """Length of the flat arrays: their fill is the number of states divided by it."""
         return self.array.n_units
-
-
-@final
-cdef class PrefixTrie:
-    """Byte strings, to be recognised where they begin.
-
-    Parameters
-    ----------
-    contents : list of bytes
-        None of them empty.
-    """
-
-    def __cinit__(self, list contents):
-        cdef Builder builder = Builder(256)
-        cdef uint32_t root = builder.new_root()
-        cdef bytes content
-        for content in contents:
-            builder.add_bytes(root, content)
-        builder.place(&self.array)
-        self.root = builder.slot[root]
-
-    def __dealloc__(self):
-        PyMem_RawFree(self.array.units)
-        PyMem_RawFree(self.array.values)
 
 
 # One node of the linked trie. value: the id of the token that ends here, or -1.
@@ -134,17 +109,11 @@ cdef class Builder:
         cdef uint32_t node = root
         cdef Py_ssize_t i
         for i in range(start, len(token)):
-            node = self.child(node, alphabet.symbol_of(PyUnicode_READ(kind, data, i)))
+            node = self.child(
+                node, symbol_of(&alphabet.table, PyUnicode_READ(kind, data, i))
+            )
         if node != root:
             self.nodes[node].value = value
-        return 0
-
-    cdef int add_bytes(self, uint32_t root, const uint8_t[::1] content) except -1:
-        cdef uint32_t node = root
-        cdef Py_ssize_t i
-        for i in range(content.shape[0]):
-            node = self.child(node, <uint32_t>content[i] + 1)
-        self.nodes[node].value = 0
         return 0
 
     cdef uint32_t child(self, uint32_t parent, uint32_t symbol) except? 0:

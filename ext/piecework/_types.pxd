@@ -7,5 +7,5 @@ cdef enum Status:
     DONE = 0
     NEEDS_SPLIT = 1  # a special token stands in the text: Python splits it
     NEEDS_NORMALIZER = 2  # a word may need canonical reordering: Python normalizes it
+    NEEDS_REPAIR = 3  # a surrogate stands in the text: Python joins it or refuses it
     NO_MEMORY = -1
-    LONE_SURROGATE = -2

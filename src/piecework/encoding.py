@@ -7,12 +7,13 @@ answered here. Nothing in this module runs once per token.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 from piecework._alphabet import Alphabet
 from piecework._char_table import CharTable
 from piecework._encode import Encoder, WordMatcher
-from piecework._trie import DoubleTrie, PrefixTrie
+from piecework._trie import DoubleTrie
 from piecework.normalization import Normalizer, join_surrogates
 from piecework.rules import rule_set
 from piecework.rules.char_classes import char_classes
@@ -44,6 +45,7 @@ def build_encoding(spec: TokenizerSpec) -> Encoding:
     """Build the tables of a spec: some milliseconds for a vocabulary of 30,000 tokens."""
     ids = spec.vocabulary.ids
     tokens = list(ids)
+    specials = list(spec.special_tokens)
     unk_id = ids[spec.unk_token]
     limit = min(spec.max_input_chars_per_word, _NO_LIMIT)
     flags = {
@@ -64,32 +66,22 @@ def build_encoding(spec: TokenizerSpec) -> Encoding:
         alphabet,
         trie,
         unk_id,
-        [ord(content[0]) for content in spec.special_tokens],
+        [ord(content[0]) for content in specials],
     )
+    special_alphabet = Alphabet(specials)
     matcher = WordMatcher(alphabet, trie, unk_id, limit)
     encoder = Encoder(
         table,
         trie,
-        PrefixTrie([content.encode() for content in spec.special_tokens]),
+        DoubleTrie(specials, list(spec.special_tokens.values()), None, special_alphabet),
+        special_alphabet,
         unk_id=unk_id,
         max_word_chars=limit,
-        replace_surrogates=spec.clean_text,
-        split_specials=_Splitter(spec),
+        repair=partial(_repair, spec.clean_text),
+        split_specials=SpecialTokens(spec.special_tokens).split,
         encode_reordered=_Reordered(normalizer, matcher),
-        refuse_surrogates=_refuse_surrogates,
     )
     return Encoding(encoder, matcher, normalizer)
-
-
-class _Splitter:
-    """Answers for a text in which the kernel has found a special token."""
-
-    def __init__(self, spec: TokenizerSpec) -> None:
-        self._special_tokens = SpecialTokens(spec.special_tokens)
-        self._clean_text = spec.clean_text
-
-    def __call__(self, text: str) -> list[str | int]:
-        return self._special_tokens.split(join_surrogates(text, clean_text=self._clean_text))
 
 
 class _Reordered:
@@ -104,5 +96,6 @@ class _Reordered:
         return [token_id for part in words for token_id in self._matcher.match(part)]
 
 
-def _refuse_surrogates(text: str, row: int | None) -> None:
-    join_surrogates(text, clean_text=False, row=row)
+def _repair(clean_text: bool, text: str, row: int | None) -> str:
+    """Answer for a text with a surrogate in it."""
+    return join_surrogates(text, clean_text=clean_text, row=row)

@@ -99,7 +99,7 @@ def _load(
         "type": "WordPiece",
         "unk_token": UNK,
         "continuing_subword_prefix": PREFIX,
-        "max_input_chars_per_word": 100,
+        "max_input_chars_per_word": 1_000_000,
         "vocab": {token: token_id for token_id, token in enumerate(tokens)},
     }
     parts = {"normalizer": normalizer, "pre_tokenizer": pre_tokenizer, "model": model}
