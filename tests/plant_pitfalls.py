@@ -23,6 +23,9 @@ BUILD_KERNELS = ("setup.py", "-q", "build_ext", "--inplace")
 DERIVE_CLASSES = ("-m", "piecework.rules.char_classes", "huggingface")
 
 SCAN = "ext/piecework/_scan.pyx"
+TRIE = "ext/piecework/_trie.pxd"
+ENCODING = "src/piecework/encoding.py"
+SPECIALS = "src/piecework/special_tokens.py"
 NORMALIZATION = "src/piecework/normalization.py"
 REFERENCE = "src/piecework/reference.py"
 RULES = "src/piecework/rules/rule_set.py"
@@ -88,23 +91,15 @@ PITFALLS = [
         "s02",
         "the shortest match is taken",
         (
-            (SCAN, "at = 0, n_ids = 0, matched\n", "at = 0, n_ids = 0, matched, window\n"),
             (
-                SCAN,
-                """\
-        matched = longest_match(
-            tables.trie, root, symbols + at, n_symbols - at, &ids[n_ids]
-        )
-""",
-                """\
-        matched = 0
-        for window in range(1, n_symbols - at + 1):
-            matched = longest_match(
-                tables.trie, root, symbols + at, window, &ids[n_ids]
-            )
-            if matched:
-                break
-""",
+                TRIE,
+                "matched = n if parent & ENDS_PIECE else",
+                "matched = n if parent & ENDS_PIECE and not matched else",
+            ),
+            (
+                TRIE,
+                "last = child if parent & ENDS_PIECE else",
+                "last = child if parent & ENDS_PIECE and last == root else",
             ),
         ),
         seed_test("test_greedy_is_longest_first"),
@@ -126,33 +121,32 @@ PITFALLS = [
         "## pieces are tried at the start of a word",
         (
             (
-                SCAN,
-                "        if matched == 0:\n            ids[0] = tables.unk_id\n",
+                ENCODING,
+                "    trie = DoubleTrie(tokens, list(ids.values()), spec.prefix, alphabet)\n",
                 """\
-        if matched == 0 and at == 0:
-            matched = longest_match(
-                tables.trie, tables.continuation_root, symbols, n_symbols, &ids[0]
-            )
-        if matched == 0:
-            ids[0] = tables.unk_id
+    bare = {
+        token[len(spec.prefix) :]: id_
+        for token, id_ in ids.items()
+        if token.startswith(spec.prefix)
+    }
+    trie_ids = {**bare, **ids}
+    trie = DoubleTrie(list(trie_ids), list(trie_ids.values()), spec.prefix, alphabet)
 """,
             ),
         ),
         seed_test("test_continuation_needs_prefix"),
-        BUILD_KERNELS,
     ),
     Pitfall(
         "s04",
         "a word of exactly the limit is refused",
         (
             (
-                SCAN,
-                "if unknown or n > tables.max_word_chars:",
-                "if unknown or n >= tables.max_word_chars:",
+                ENCODING,
+                "limit = min(spec.max_input_chars_per_word, _NO_LIMIT)",
+                "limit = min(spec.max_input_chars_per_word - 1, _NO_LIMIT)",
             ),
         ),
         seed_test("test_max_input_chars_per_word"),
-        BUILD_KERNELS,
     ),
     Pitfall(
         "s04-specification",
@@ -316,23 +310,27 @@ PITFALLS = [
         "special tokens are looked for in any case",
         (
             (
-                SCAN,
-                "+ text[at] + 1\n",
-                "+ (text[at] - 32 if 97 <= text[at] <= 122 else text[at]) + 1\n",
+                ENCODING,
+                "    specials = list(spec.special_tokens)\n",
+                "    specials = [form for t in spec.special_tokens for form in (t, t.lower())]\n",
             ),
             (
-                "src/piecework/special_tokens.py",
+                ENCODING,
+                "DoubleTrie(specials, list(spec.special_tokens.values()), None,",
+                "DoubleTrie(specials, [0] * len(specials), None,",
+            ),
+            (
+                SPECIALS,
                 "for last, n_chars in self._automaton.iter(text)}",
                 "for last, n_chars in self._automaton.iter(text.upper())}",
             ),
             (
-                "src/piecework/special_tokens.py",
+                SPECIALS,
                 "self.contents[text[start:done]]",
                 "self.contents[text[start:done].upper()]",
             ),
         ),
         seed_test("test_specials_match_as_written"),
-        BUILD_KERNELS,
     ),
     Pitfall(
         "s10-normalized",

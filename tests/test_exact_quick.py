@@ -64,7 +64,7 @@ class Trio:
 @pytest.mark.parametrize("flags", helpers.ALL_FLAGS, ids=helpers.flags_id)
 @pytest.mark.parametrize("seed", range(3))
 def test_random_texts(flags, seed):
-    texts = helpers.random_texts(f"quick {seed} {flags}", RULES, 700)
+    texts = helpers.random_texts(f"quick {seed} {flags}", RULES, 500)
     vocab = helpers.made_vocab(seed, texts, rule_set(RULES), **flags)
     trio = Trio(vocab, **flags)
     assert trio.known_share(texts) > 0.9

@@ -1,7 +1,8 @@
 """The normalizer against the library whose rules it follows, and against the specification.
 
-What the installed ``tokenizers`` says is asked in two ways: 0.x has its normalizer and pre-tokenizer
-in Python; 1.x only encodes, so there a vocabulary of all characters makes the ids tell.
+What the installed ``tokenizers`` says is asked in two ways: 0.x has its normalizer and its
+pre-tokenizer in Python; 1.x only encodes, so there a vocabulary of all characters makes the ids
+tell.
 """
 
 import itertools
@@ -96,7 +97,7 @@ def assert_same(ours, theirs, texts):
 
 @every_choice
 def test_random_texts_normalize_as_in_the_library(quick_name, flags):
-    texts = random_texts(f"quick {flags}", quick_name, 1000)
+    texts = random_texts(f"quick {flags}", quick_name, 500)
     assert_same(make(**flags).normalize, hf_normalize(flags), texts)
 
 
@@ -140,7 +141,7 @@ def test_all_pairs_of_marks_that_stay_are_ordered_as_in_the_library(name):
 def test_random_texts_normalize_as_specified(rules_name, flags):
     rules = rule_set(rules_name)
     ours = Normalizer(rules, **flags)
-    for text in helpers.random_texts(f"specified {flags}", rules_name, 200):
+    for text in helpers.random_texts(f"specified {flags}", rules_name, 60):
         normalized = reference.normalize(text, rules, **flags)
         assert ours.normalize(text) == normalized, ascii(text)
         assert ours.split(normalized) == reference.split_words(normalized, rules), ascii(text)
@@ -297,7 +298,7 @@ def test_a_lone_surrogate_is_replaced_not_removed():
 
 
 def test_the_error_for_a_lone_surrogate_names_row_and_position():
-    with pytest.raises(UnicodeEncodeError, match="position 2.* row 7") as error:
+    with pytest.raises(UnicodeEncodeError, match=r"position 2: lone surrogate in row 7") as error:
         join_surrogates("\U0001f600a\udc00b", clean_text=False, row=7)
     assert (error.value.start, error.value.end) == (2, 3)
 

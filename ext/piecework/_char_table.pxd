@@ -1,6 +1,6 @@
 """The table that tells the scanner what to do with each code point."""
 
-from piecework._alphabet cimport N_PAGES, PAGE_BITS
+from piecework._alphabet cimport PAGE_BITS, PAGE_SIZE
 from piecework._types cimport uint32_t
 
 # One entry per code point, 32 bits.
@@ -35,11 +35,17 @@ cdef enum:
     CAN_START_SPECIAL = 0x80000000u
 
 
-# entry_of(cp) is entries[page_start[cp >> 6] + (cp & 63)].
-# Invariants: latin_entries[cp] is the same for cp < 256; every run index in an EXPAND or
-# CONTEXT entry is valid.
+# entry_of(cp) is table[table[cp >> 6] + (cp & 63)]: the first N_PAGES numbers say where
+# the page of 64 code points begins, the pages follow. One array, so that the inner loop
+# needs one register for it.
+# Invariants: latin_entries[cp] is entry_of(cp) for cp < 256; every run index in an EXPAND
+# or CONTEXT entry is valid.
 cdef class CharTable:
     cdef uint32_t latin_entries[256]
-    cdef uint32_t page_start[N_PAGES]
-    cdef uint32_t* entries  # (n_pages * 64,)
+    cdef uint32_t* table  # (N_PAGES + n_pages * 64,)
     cdef uint32_t* runs  # (n_runs,)
+
+
+cdef inline uint32_t* entry_of(uint32_t* table, uint32_t cp) noexcept nogil:
+    """Requires cp < N_CODE_POINTS."""
+    return &table[table[cp >> PAGE_BITS] + (cp & (PAGE_SIZE - 1))]

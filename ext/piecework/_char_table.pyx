@@ -16,6 +16,11 @@ from piecework._trie cimport DoubleTrie, longest_match
 from piecework._types cimport int32_t, uint16_t, uint32_t
 
 
+cdef enum:
+    FIRST_SURROGATE = 0xD800
+    LAST_SURROGATE = 0xDFFF
+
+
 @final
 cdef class CharTable:
     """The scanner's table for one rule set and one vocabulary.
@@ -51,7 +56,7 @@ cdef class CharTable:
         )
 
     def __dealloc__(self):
-        PyMem_RawFree(self.entries)
+        PyMem_RawFree(self.table)
         PyMem_RawFree(self.runs)
 
 
@@ -77,72 +82,63 @@ cdef int copy_runs(
 
 
 cdef int fill_table(
-    CharTable table, const uint16_t[::1] page_index, const uint32_t[:, ::1] pages,
+    CharTable char_table, const uint16_t[::1] page_index, const uint32_t[:, ::1] pages,
     Alphabet alphabet, DoubleTrie trie, int32_t unk_id, list special_starts,
 ) except -1:
-    """Lay out one page after the other; pages without any token's character are shared."""
-    cdef Py_ssize_t n_class_pages = pages.shape[0]
-    # Where a page that depends on the class page alone was laid out; 0: not yet.
-    cdef uint32_t* shared = <uint32_t*>PyMem_RawCalloc(
-        n_class_pages, sizeof(uint32_t)
-    )
-    cdef bint* uniform = <bint*>PyMem_RawCalloc(n_class_pages, sizeof(bint))
-    cdef bint* has_start = <bint*>PyMem_RawCalloc(N_PAGES, sizeof(bint))
-    cdef uint32_t page, class_page, n_pages = 0, cap = 64, cp
-    cdef uint32_t* entries
-    cdef bint can_share
-    try:
-        if shared == NULL or uniform == NULL or has_start == NULL:
-            raise MemoryError
-        for cp in special_starts:
-            has_start[cp >> PAGE_BITS] = True
-        for page in range(n_class_pages):
-            uniform[page] = maps_to_itself(&pages[page, 0])
-        table.entries = <uint32_t*>PyMem_RawCalloc(cap * PAGE_SIZE, sizeof(uint32_t))
-        if table.entries == NULL:
-            raise MemoryError
-        for page in range(N_PAGES):
-            class_page = page_index[page]
-            if class_page >= n_class_pages:
-                raise ValueError(
-                    f"page_index[{page}] is {class_page}, of {n_class_pages} pages"
-                )
-            can_share = (
-                page != 0 and uniform[class_page] and not 0x360 <= page < 0x380
-                and not alphabet.table.page_index[page] and not has_start[page]
-            )
-            if can_share and shared[class_page]:
-                table.page_start[page] = shared[class_page]
-                continue
-            if n_pages == cap:
-                entries = <uint32_t*>PyMem_RawRealloc(
-                    table.entries, 2 * <size_t>cap * PAGE_SIZE * sizeof(uint32_t)
-                )
-                if entries == NULL:
-                    raise MemoryError
-                table.entries = entries
-                cap *= 2
-            table.page_start[page] = n_pages << PAGE_BITS
-            if can_share:
-                shared[class_page] = table.page_start[page]
+    """Lay out the pages and fill them; pages without any token's character are shared."""
+    cdef uint32_t* table = <uint32_t*>PyMem_RawCalloc(N_PAGES, sizeof(uint32_t))
+    cdef uint32_t page, size, cp
+    cdef void* larger
+    if table == NULL:
+        raise MemoryError
+    char_table.table = table
+    size = lay_out_pages(table, page_index, pages, alphabet, special_starts)
+    larger = PyMem_RawRealloc(table, size * sizeof(uint32_t))
+    if larger == NULL:
+        raise MemoryError
+    table = char_table.table = <uint32_t*>larger
+    size = N_PAGES
+    for page in range(N_PAGES):
+        if table[page] == size:  # else it is shared, and filled already
+            size += PAGE_SIZE
             fill_page(
-                page << PAGE_BITS, &pages[class_page, 0], alphabet, trie, unk_id,
-                table.entries + table.page_start[page],
+                page << PAGE_BITS, &pages[page_index[page], 0], alphabet, trie, unk_id,
+                table + table[page],
             )
-            n_pages += 1
-        for cp in special_starts:
-            table.entries[
-                table.page_start[cp >> PAGE_BITS] + (cp & (PAGE_SIZE - 1))
-            ] |= CAN_START_SPECIAL
-        for cp in range(256):
-            table.latin_entries[cp] = table.entries[
-                table.page_start[cp >> PAGE_BITS] + (cp & (PAGE_SIZE - 1))
-            ]
-    finally:
-        PyMem_RawFree(shared)
-        PyMem_RawFree(uniform)
-        PyMem_RawFree(has_start)
+    for cp in special_starts:
+        entry_of(table, cp)[0] |= CAN_START_SPECIAL
+    for cp in range(256):
+        char_table.latin_entries[cp] = entry_of(table, cp)[0]
     return 0
+
+
+cdef uint32_t lay_out_pages(
+    uint32_t* page_start, const uint16_t[::1] page_index, const uint32_t[:, ::1] pages,
+    Alphabet alphabet, list special_starts,
+) except 0:
+    """Say where each page goes, in ascending order; return the size of the whole table."""
+    cdef Py_ssize_t n_class_pages = pages.shape[0]
+    cdef uint32_t page, class_page, size = N_PAGES
+    # Where the pages that are like this class page begin; 0: there is none so far.
+    cdef list shared = [0] * n_class_pages
+    cdef list uniform = [maps_to_itself(&pages[i, 0]) for i in range(n_class_pages)]
+    cdef set own = {cp >> PAGE_BITS for cp in special_starts}
+    own.update(range(FIRST_SURROGATE >> PAGE_BITS, (LAST_SURROGATE >> PAGE_BITS) + 1))
+    for page in range(N_PAGES):
+        class_page = page_index[page]
+        if class_page >= n_class_pages:
+            raise ValueError(
+                f"page_index[{page}] is {class_page}, of {n_class_pages} pages"
+            )
+        if alphabet.table.page_index[page] or page in own or not uniform[class_page]:
+            page_start[page] = size
+            size += PAGE_SIZE
+        elif shared[class_page]:
+            page_start[page] = shared[class_page]
+        else:
+            page_start[page] = shared[class_page] = size
+            size += PAGE_SIZE
+    return size
 
 
 cdef bint maps_to_itself(const uint32_t* classes) noexcept nogil:
@@ -166,7 +162,7 @@ cdef int fill_page(
     cdef int32_t token_id
     for i in range(PAGE_SIZE):
         kind = classes[i] >> KIND_SHIFT
-        if 0xD800 <= first + i < 0xE000:
+        if FIRST_SURROGATE <= first + i <= LAST_SURROGATE:
             kind = SURROGATE
         entries[i] = (kind << KIND_SHIFT) | (classes[i] & PAYLOAD_MASK)
         if kind == LETTER or kind == ISOLATED:

@@ -36,6 +36,18 @@ from piecework._types cimport (
 )
 
 
+cdef extern from *:
+    """
+    /* Ask for the memory at p, which will be read soon. */
+    #if defined(__GNUC__) || defined(__clang__)
+    #define prefetch(p) __builtin_prefetch(p)
+    #else
+    #define prefetch(p) ((void)(p))
+    #endif
+    """
+    void prefetch(const void* p) noexcept nogil
+
+
 cdef extern from "Python.h":
     Py_ssize_t PyUnicode_GET_LENGTH(object text)
 
@@ -149,8 +161,7 @@ cdef class Encoder:
         self.specials = specials
         self.special_alphabet = special_alphabet
         self.tables.latin_entries = table.latin_entries
-        self.tables.entries = table.entries
-        self.tables.page_start = table.page_start
+        self.tables.char_table = table.table
         self.tables.runs = table.runs
         self.tables.trie = &trie.array
         self.tables.start_root = trie.start_root
@@ -296,6 +307,8 @@ cdef Status encode_rows(
     cdef Py_ssize_t start
     cdef Status status
     while row[0] < stop:
+        if row[0] + 1 < stop:
+            prefetch(texts[row[0] + 1].chars)
         start = out.n
         if not copy_ids(out, head):
             return NO_MEMORY

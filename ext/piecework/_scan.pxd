@@ -9,8 +9,7 @@ from piecework._types cimport Status, int32_t, uint32_t
 # All that the inner loop reads. Borrowed from objects that outlive it; never written.
 cdef struct Tables:
     const uint32_t* latin_entries  # see CharTable
-    const uint32_t* entries
-    const uint32_t* page_start
+    const uint32_t* char_table
     const uint32_t* runs
     const DoubleArray* trie
     uint32_t start_root

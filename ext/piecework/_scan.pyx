@@ -28,7 +28,7 @@ from piecework._char_table cimport (
     SPACE,
     SURROGATE,
 )
-from piecework._trie cimport ENDS_PIECE, PARENT_MASK, DoubleArray, longest_match
+from piecework._trie cimport ENDS_PIECE, PARENT_MASK, DoubleArray, Unit, longest_match
 from piecework._types cimport (
     DONE,
     NEEDS_NORMALIZER,
@@ -66,16 +66,21 @@ cdef Status encode_chars(
 cdef inline Status encode_sized(
     const Tables* tables, Cursor* cursor, int char_size, Word* word, Ids* out
 ) noexcept nogil:
+    cdef const uint32_t* table = table_for(tables, char_size)
     cdef const void* chars = cursor.chars
     cdef Py_ssize_t at = cursor.at, stop = cursor.stop
     cdef uint32_t entry, kind
     cdef Status status
     while at < stop:
-        entry = entry_at(tables, chars, char_size, at)
+        entry = entry_at(table, chars, char_size, at)
         if entry >= CAN_START_SPECIAL:
             if special_starts_at(tables, chars, char_size, at, stop):
                 return NEEDS_SPLIT
             entry ^= CAN_START_SPECIAL
+        if entry < FIRST_NOT_LETTER and append_plain_word(
+            tables, chars, char_size, &at, stop, out
+        ):
+            continue
         kind = entry >> KIND_SHIFT
         if kind == LETTER or kind == EXPAND or kind == CONTEXT:
             cursor.word_start = at
@@ -98,6 +103,67 @@ cdef inline Status encode_sized(
     return DONE
 
 
+cdef inline bint append_plain_word(
+    const Tables* tables, const void* chars, int char_size, Py_ssize_t* at_ref,
+    Py_ssize_t stop, Ids* out,
+) noexcept nogil:
+    """Append the ids of the word at text[at], and move behind it, if it is a simple one.
+
+    Matches while it scans, so that a word costs one loop and no copy. Simple is a word
+    of plain letters (and characters that vanish) that has a segmentation and is not too
+    long. For any other nothing is changed: scan_word does it.
+
+    Requires  the character there is a LETTER
+    Ensures   False: at and out are as they were
+    """
+    cdef const uint32_t* table = table_for(tables, char_size)
+    cdef const Unit* units = tables.trie.units
+    cdef uint32_t root = tables.start_root, entry = 0, state, last, child, parent
+    cdef Py_ssize_t start = at_ref[0], at = start, matched = start
+    cdef Py_ssize_t n_before = out.n
+    cdef bint ended
+    while True:
+        state = root
+        last = root
+        child = units[root].base
+        ended = True
+        while at < stop:
+            entry = entry_at(table, chars, char_size, at)
+            if entry >= FIRST_NOT_LETTER:
+                if entry >> KIND_SHIFT != DROP:
+                    break
+                at += 1
+                continue
+            child += entry
+            parent = units[child].parent
+            if parent & PARENT_MASK != state:
+                ended = False
+                break
+            at += 1
+            state = child
+            # No branch: whether a piece ends here is as good as random.
+            matched = at if parent & ENDS_PIECE else matched
+            last = child if parent & ENDS_PIECE else last
+            child = units[child].base
+        if last == root or not reserve_ids(out, 1):
+            break
+        out.data[out.n] = tables.trie.values[last]
+        out.n += 1
+        if ended and state == last:
+            if at - start > tables.max_word_chars or (
+                at < stop and entry >= (<uint32_t>DROP << KIND_SHIFT)
+            ):  # neither SPACE nor ISOLATED
+                break
+            at_ref[0] = at
+            return True
+        at = matched
+        if at - start > tables.max_word_chars:
+            break
+        root = tables.continuation_root
+    out.n = n_before
+    return False
+
+
 cdef inline Status scan_word(
     const Tables* tables, Cursor* cursor, int char_size, Word* word
 ) noexcept nogil:
@@ -105,6 +171,7 @@ cdef inline Status scan_word(
 
     Requires  the character there is a LETTER, EXPAND or CONTEXT, and starts no special
     """
+    cdef const uint32_t* table = table_for(tables, char_size)
     cdef const void* chars = cursor.chars
     cdef Py_ssize_t at = cursor.word_start, stop = cursor.stop, n = 0, letters_stop
     cdef uint32_t entry = 0, kind
@@ -115,7 +182,7 @@ cdef inline Status scan_word(
         # Nearly all words are plain letters, and this loop is all they take.
         letters_stop = at + min(stop - at, max(word.cap - n, 0))
         while at < letters_stop:
-            entry = entry_at(tables, chars, char_size, at)
+            entry = entry_at(table, chars, char_size, at)
             if entry >= FIRST_NOT_LETTER:
                 break
             symbols[n] = entry
@@ -123,7 +190,7 @@ cdef inline Status scan_word(
             at += 1
         if at == stop:
             break
-        entry = entry_at(tables, chars, char_size, at)
+        entry = entry_at(table, chars, char_size, at)
         if entry >= CAN_START_SPECIAL:
             # The caller has looked at the word's first character.
             if at != cursor.word_start and special_starts_at(
@@ -218,14 +285,21 @@ cdef inline uint32_t char_at(
     return (<const uint32_t*>chars)[at]
 
 
+cdef inline const uint32_t* table_for(
+    const Tables* tables, int char_size
+) noexcept nogil:
+    """Return the table that entry_at takes."""
+    return tables.latin_entries if char_size == 1 else tables.char_table
+
+
 cdef inline uint32_t entry_at(
-    const Tables* tables, const void* chars, int char_size, Py_ssize_t at
+    const uint32_t* table, const void* chars, int char_size, Py_ssize_t at
 ) noexcept nogil:
     """Return the table entry of a character."""
     cdef uint32_t cp = char_at(chars, char_size, at)
     if char_size == 1:
-        return tables.latin_entries[cp]
-    return tables.entries[tables.page_start[cp >> PAGE_BITS] + (cp & (PAGE_SIZE - 1))]
+        return table[cp]
+    return table[table[cp >> PAGE_BITS] + (cp & (PAGE_SIZE - 1))]
 
 
 cdef bint special_starts_at(

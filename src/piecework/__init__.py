@@ -6,8 +6,7 @@
 [7592, 1010, 2088, 999]
 """
 
-from importlib.metadata import version as _version
-
+from piecework._version import __version__
 from piecework.batch import Batch, PaddedBatch
 from piecework.errors import (
     TokenizerFileWarning,
@@ -23,8 +22,6 @@ from piecework.rules import (
 )
 from piecework.tokenizer import WordPieceTokenizer
 
-__version__ = _version("piecework")
-
 __all__ = [
     "Batch",
     "PaddedBatch",
@@ -33,6 +30,7 @@ __all__ = [
     "UnsupportedTokenizerError",
     "VocabularyWarning",
     "WordPieceTokenizer",
+    "__version__",
     "check_ids",
     "is_bert_control",
     "is_bert_punctuation",

@@ -1,8 +1,8 @@
 """The basic tokenizer: from a text to its normalized words, exactly as Hugging Face does it.
 
 In comes any ``str``; out come the normalized text (``BertNormalizer``) and its words
-(``BertPreTokenizer``). This is the slow, complete way: the kernel walks tables that are computed from
-it (``rules/char_classes.py``) and comes here only for words whose marks may change places.
+(``BertPreTokenizer``). This is the slow, complete way: the kernel walks tables that are computed
+from it (``rules/char_classes.py``) and comes here only for words whose marks may change places.
 
 It does not split out special tokens, and it does not look words up in a vocabulary.
 """
@@ -233,7 +233,9 @@ def _regex_ranges(code_points: CodePoints) -> str:
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_LONE_SURROGATE = re.compile("[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]")
+_LONE_SURROGATE = re.compile(
+    "[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]"
+)
 
 
 def join_surrogates(text: str, *, clean_text: bool, row: int | None = None) -> str:

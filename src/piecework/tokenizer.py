@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from piecework.batch import Batch
 from piecework.decoding import Decoder
@@ -388,7 +389,11 @@ class WordPieceTokenizer:
         """
         return self._decoder.decode(ids, skip_special)
 
-    def decode_batch(self, rows: Iterable[Sequence[int]], skip_special: bool = False) -> list[str]:
+    def decode_batch(
+        self,
+        rows: Iterable[Sequence[int] | NDArray[Any]] | NDArray[Any],
+        skip_special: bool = False,
+    ) -> list[str]:
         """Return the texts of many rows of ids: a :class:`Batch`, a 2-D array, a list of lists.
 
         Raises
@@ -425,7 +430,9 @@ class WordPieceTokenizer:
         if not add_special:
             return (), ()
         if self._spec.template is None:
-            missing = [token for token in ("[CLS]", "[SEP]") if token not in self._spec.vocabulary.ids]
+            missing = [
+                token for token in ("[CLS]", "[SEP]") if token not in self._spec.vocabulary.ids
+            ]
             raise ValueError(
                 "add_special needs [CLS] and [SEP] in the vocabulary; "
                 f"it has no {' and no '.join(missing)}"
@@ -434,8 +441,9 @@ class WordPieceTokenizer:
 
     @cached_property
     def _tokens_by_id(self) -> dict[int, str]:
+        # An added token may share its id with an entry (a sparse vocabulary): it decodes to itself.
         added = {id_: content for content, id_ in self._spec.special_tokens.items()}
-        return {**added, **self._spec.vocabulary.tokens_by_id}
+        return {**self._spec.vocabulary.tokens_by_id, **added}
 
     @cached_property
     def _decoder(self) -> Decoder:

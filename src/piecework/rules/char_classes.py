@@ -1,8 +1,8 @@
 """Character classes: what a normalizer makes of each code point, as flat tables for the kernel.
 
-In goes a rule set with four flags, out comes a :class:`CharClasses`: one 32-bit entry for each code
-point, in pages. Every entry is found by running the normalizer itself, so the two can't disagree. For
-the frozen rule sets the result for all sixteen flag combinations is shipped as
+In goes a rule set with four flags, out comes a :class:`CharClasses`: one 32-bit entry for each
+code point, in pages. Every entry is found by running the normalizer itself, so the two can't
+disagree. For the frozen rule sets the result under all sixteen choices of flags is shipped as
 ``tables/<name>.npy`` (``python -m piecework.rules.char_classes`` writes it); for "unicode" it is
 computed when it is first asked for. Vocabularies and token ids are not known here.
 """
@@ -171,21 +171,22 @@ def _normalizer(rules: RuleSet, flags: Sequence[bool]) -> Normalizer:
 def _derive_entries(normalizer: Normalizer, runs: _Runs) -> UInt32Array:
     """Run the normalizer over all code points; return their entries, shape (1114112,)."""
     entries = np.empty(N_CODE_POINTS, np.uint32)
-    for start, stop in _uniform_segments(normalizer.rules):
+    for start, stop in _uniform_segments(normalizer):
         entries[start:stop] = _entry(normalizer, start, runs)
     entries[SURROGATES] = entries[ord(REPLACEMENT)]
     return entries
 
 
-def _uniform_segments(rules: RuleSet) -> Iterator[tuple[int, int]]:
-    """Cut all code points into segments [start, stop) that no table of the rules tells apart.
+def _uniform_segments(normalizer: Normalizer) -> Iterator[tuple[int, int]]:
+    """Cut all code points into segments [start, stop) that the rules do not tell apart.
 
     The members of one segment come to the same entry, because payloads are deltas; the 800,000
     unassigned code points, for instance, cost a few hundred evaluations.
     """
-    mapped = [rules.decompositions, rules.combining_classes, rules.lowercase]
-    hangul = range(FIRST_HANGUL, LAST_HANGUL + 1)
-    singles = set(itertools.chain(*mapped, hangul, [ord(REPLACEMENT)]))
+    rules = normalizer.rules
+    singles = {*rules.decompositions, *rules.combining_classes, *rules.lowercase, ord(REPLACEMENT)}
+    if normalizer.strip_accents:
+        singles.update(range(FIRST_HANGUL, LAST_HANGUL + 1))
     sets = [rules.control, rules.whitespace, rules.punctuation, rules.cjk, rules.marks]
     ranges = [(cp, cp) for cp in singles] + [each for own in sets for each in own.ranges]
     borders = {0, N_CODE_POINTS}.union(*((first, last + 1) for first, last in ranges))
@@ -228,9 +229,9 @@ def build(rules: RuleSet) -> npt.NDArray[np.void]:
     """Return what is shipped: one record with the classes under all sixteen choices of flags.
 
     Its fields are ``pages`` and ``runs`` as in :class:`CharClasses`, shared by all choices;
-    ``slot_variant``, the row of ``variants`` for each 64 code points; and ``variants``, the index into
-    ``pages`` for each choice, in the order of all_flags(). Few slots differ in how their page depends
-    on the flags, so this takes a tenth of sixteen page indexes.
+    ``slot_variant``, the row of ``variants`` for each 64 code points; and ``variants``, the index
+    into ``pages`` for each choice, in the order of all_flags(). Few slots differ in how their page
+    depends on the flags, so this takes a tenth of sixteen page indexes.
     """
     runs = _Runs()
     pages = _Pages()

@@ -127,8 +127,8 @@ class RuleSet:
     control : CodePoints
         Dropped by clean_text. Never TAB, LF and CR; not U+FFFD, which is dropped but no control.
     whitespace, punctuation, cjk, marks : CodePoints
-        Marks are the ones that accent stripping drops. A measured rule set leaves out those that have
-        a decomposition: they are gone before marks are looked for.
+        Marks are the ones that accent stripping drops. A measured rule set leaves out those that
+        have a decomposition: they are gone before marks are looked for.
     decompositions : mapping of int to tuple of int
         Full canonical decompositions, without the Hangul syllables, which decompose by arithmetic.
     combining_classes : mapping of int to int
@@ -274,8 +274,10 @@ def _from_unicodedata() -> RuleSet:
     """Build "unicode": categories C*, Mn and P*, NFD and str.lower() of the running Python."""
     chars = list(map(chr, range(N_CODE_POINTS)))
     categories = list(map(unicodedata.category, chars))
-    unassigned = {"Cn", "Co", "Cs"}  # nothing more is known of these, nine tenths of all
-    assigned = [ch for ch, category in zip(chars, categories, strict=True) if category not in unassigned]
+    # Nine tenths of all; there is nothing more to know of them.
+    rest = {"Cn", "Co", "Cs"}
+    assigned = [ch for ch, own in zip(chars, categories, strict=True) if own not in rest]
+    classes = {ord(ch): unicodedata.combining(ch) for ch in assigned}
     kinds = list(map(_KIND_OF_CATEGORY.__getitem__, categories))
     for cp in CodePoints(ASCII_PUNCTUATION):
         kinds[cp] = "P"
@@ -295,7 +297,7 @@ def _from_unicodedata() -> RuleSet:
             for ch in assigned
             if unicodedata.decomposition(ch)[:1] not in ("", "<")  # <compat>: not canonical
         },
-        combining_classes={ord(ch): unicodedata.combining(ch) for ch in assigned if unicodedata.combining(ch)},
+        combining_classes={cp: value for cp, value in classes.items() if value},
         lowercase={ord(ch): tuple(map(ord, ch.lower())) for ch in assigned if ch.lower() != ch},
     )
 
