@@ -1,10 +1,11 @@
 """Character classes say exactly what the normalizer does, code point by code point.
 
-`words_by_classes` interprets them as the kernel does, in a few lines of Python.
+`Classes` reads them as the kernel does, in a few lines of Python.
 """
 
 import dataclasses
 import itertools
+from functools import cache
 
 import helpers
 import numpy as np
@@ -23,52 +24,54 @@ from piecework.rules.char_classes import (
 from piecework.rules.rule_set import FROZEN_NAMES
 
 SCALAR_VALUES = [*range(0xD800), *range(0xE000, 0x110000)]
+KINDS = list(Kind)
+WORD_END = " "  # white space is in no word
+
 UNCASED = dict.fromkeys(helpers.FLAG_NAMES, True)
 
 every_choice = pytest.mark.parametrize("flags", helpers.ALL_FLAGS, ids=helpers.flags_id)
 every_rule_set = pytest.mark.parametrize("name", RULE_SET_NAMES)
 
 
-class Classes(dict[str, tuple[Kind, str]]):
-    """What each character becomes, read from the tables when it is asked for."""
+class Classes(dict[int, str]):
+    """The tables, read one code point at a time; as a mapping, fit for str.translate."""
 
     def __init__(self, classes: CharClasses) -> None:
         super().__init__()
         self.entries = classes.pages[classes.page_index].reshape(-1)
         self.runs = classes.runs
 
-    def __missing__(self, ch: str) -> tuple[Kind, str]:
-        entry = int(self.entries[ord(ch)])
-        kind, payload = Kind(entry >> 28), entry & PAYLOAD_MASK
-        letters = ""
-        if kind in (Kind.LETTER, Kind.ISOLATED):
-            letters = chr((ord(ch) + payload) & PAYLOAD_MASK)
-        elif kind in (Kind.EXPAND, Kind.CONTEXT):
+    def read(self, cp: int) -> tuple[Kind, str]:
+        entry = int(self.entries[cp])
+        kind, payload = KINDS[entry >> 28], entry & PAYLOAD_MASK
+        if kind is Kind.LETTER or kind is Kind.ISOLATED:
+            return kind, chr((cp + payload) & PAYLOAD_MASK)
+        if kind is Kind.EXPAND or kind is Kind.CONTEXT:
             start = payload + 1
-            letters = "".join(map(chr, self.runs[start : start + self.runs[payload]]))
-        else:
-            assert payload == 0
-        self[ch] = kind, letters
-        return self[ch]
+            return kind, "".join(map(chr, self.runs[start : start + self.runs[payload]]))
+        assert payload == 0
+        return kind, ""
+
+    def __missing__(self, cp: int) -> str:
+        kind, letters = self.read(cp)
+        assert WORD_END not in letters
+        if kind is Kind.SPACE:
+            letters = WORD_END
+        elif kind is Kind.ISOLATED:
+            letters = WORD_END + letters + WORD_END
+        self[cp] = letters
+        return letters
 
 
 def words_by_classes(classes: Classes, text: str) -> list[str]:
-    words = [""]
-    for ch in text:
-        kind, letters = classes[ch]
-        if kind is Kind.SPACE:
-            words.append("")
-        elif kind is Kind.ISOLATED:
-            words += [letters, ""]
-        else:
-            words[-1] += letters
-    return [word for word in words if word]
+    return [word for word in text.translate(classes).split(WORD_END) if word]
 
 
 def normalizer_and_classes(name, flags):
     return Normalizer(rule_set(name), **flags), Classes(char_classes(name, **flags))
 
 
+@cache
 def telling_code_points(name):
     """Both sides of every border of a set, and every third code point that a mapping names."""
     rules = rule_set(name)
@@ -77,11 +80,7 @@ def telling_code_points(name):
     borders = {first + step for each in ranges for first in each for step in (-1, 0, 1)}
     mapped = sorted({*rules.decompositions, *rules.combining_classes, *rules.lowercase})[::3]
     hangul = range(0xABFF, 0xD7A5, 397)
-    return [
-        cp
-        for cp in sorted({*borders, *mapped, *hangul, 0xFFFD})
-        if 0 <= cp < 0xD800 or 0xE000 <= cp < 0x110000
-    ]
+    return sorted({*borders, *mapped, *hangul, 0xFFFD}.intersection(SCALAR_VALUES))
 
 
 # ---- classes against the normalizer ----
@@ -118,7 +117,7 @@ def assert_classes_agree(name, flags, code_points):
 def test_texts_without_context_are_the_sum_of_their_code_points(name, flags):
     normalizer, classes = normalizer_and_classes(name, flags)
     for text in helpers.random_texts("classes", name, 100):
-        kept = "".join(ch for ch in text if classes[ch][0] is not Kind.CONTEXT)
+        kept = "".join(ch for ch in text if classes.read(ord(ch))[0] is not Kind.CONTEXT)
         assert words_by_classes(classes, kept) == normalizer.basic_tokenize(kept), ascii(kept)
 
 
@@ -182,7 +181,7 @@ def test_nothing_is_context_while_accents_stay(name, lowercase):
 )
 def test_classes_of_an_uncased_tokenizer(ch, expected):
     _, classes = normalizer_and_classes("huggingface", UNCASED)
-    assert classes[ch] == expected
+    assert classes.read(ord(ch)) == expected
 
 
 def test_surrogates_are_classed_as_the_replacement_character():
@@ -195,7 +194,7 @@ def test_surrogates_are_classed_as_the_replacement_character():
 
 def test_lower_case_may_expand():
     _, classes = normalizer_and_classes("huggingface", UNCASED | {"strip_accents": False})
-    assert classes["İ"] == (Kind.EXPAND, "i\u0307")
+    assert classes.read(ord("İ")) == (Kind.EXPAND, "i\u0307")
 
 
 # ---- the shipped tables, and their limits ----

@@ -155,6 +155,30 @@ def test_vocabulary_with_odd_entries():
     Trio(vocab, lowercase=False, clean_text=False).assert_equal_on(texts)
 
 
+@pytest.mark.parametrize("alphabet", ["ab", "abc", "aé日"])
+@pytest.mark.parametrize("prefix", ["##", "", "a"])
+def test_dense_vocabularies_of_a_small_alphabet(alphabet, prefix):
+    """Long matches that fail late, over and over: what the greedy search can get wrong."""
+    rng = random.Random(f"dense {alphabet} {prefix}")
+    for _ in range(40):
+        longest = rng.randint(1, 8)
+        starts, inside = (
+            {"".join(rng.choices(alphabet, k=rng.randint(1, longest))) for _ in range(n_pieces)}
+            for n_pieces in (rng.randint(1, 20), rng.randint(1, 40))
+        )
+        tokens = dict.fromkeys(["[UNK]", *sorted(starts), *(prefix + p for p in sorted(inside))])
+        vocab = {token: i for i, token in enumerate(tokens)}
+        limit = rng.choice([3, 12, 100])
+        flags = {"lowercase": False, "handle_chinese_chars": False}
+        trio = Trio(vocab, prefix=prefix, max_chars=limit, **flags)
+        words = ["".join(rng.choices(alphabet, k=rng.randint(1, 40))) for _ in range(30)]
+        # Made of pieces, so that most can be cut, at least by a better search than the greedy one.
+        words += ["".join(rng.choices(sorted(inside), k=rng.randint(1, 6))) for _ in range(30)]
+        trio.assert_equal_on([*words, " ".join(words)])
+        expected = [reference.wordpiece(word, vocab, 0, prefix, limit) for word in words]
+        assert list(map(trio.ours.wordpiece, words)) == expected
+
+
 def test_ids_need_not_follow_the_order_of_the_mapping():
     texts = helpers.random_texts("shuffled", RULES, 200)
     vocab = helpers.made_vocab(9, texts, rule_set(RULES))

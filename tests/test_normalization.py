@@ -9,6 +9,7 @@ import itertools
 import random
 import unicodedata
 from collections.abc import Callable
+from functools import cache
 
 import helpers
 import pytest
@@ -74,6 +75,7 @@ def hf_split() -> Callable[[str], list[str]]:
     return lambda text: probe.words([text])[0]
 
 
+@cache
 def texts_of_every_code_point() -> list[str]:
     """Each alone, and between letters; spaces keep marks from changing places."""
     chars = [ch for ch in map(chr, SCALAR_VALUES) if ch not in helpers.MISREAD_BY_HF]

@@ -12,7 +12,7 @@ from cython cimport final
 from piecework._alphabet cimport (
     N_CODE_POINTS, N_PAGES, PAGE_BITS, PAGE_SIZE, Alphabet, symbol_of,
 )
-from piecework._trie cimport DoubleTrie, longest_match
+from piecework._trie cimport NO_STATE, DoubleArray, DoubleTrie
 from piecework._types cimport int32_t, uint16_t, uint32_t
 
 
@@ -157,9 +157,7 @@ cdef int fill_page(
     uint32_t first, const uint32_t* classes, Alphabet alphabet, DoubleTrie trie,
     int32_t unk_id, uint32_t* entries,
 ) except -1:
-    cdef uint32_t i, kind, target
-    cdef uint32_t[2] word = [0, 0]  # a character and the end
-    cdef int32_t token_id
+    cdef uint32_t i, kind, target, symbol
     for i in range(PAGE_SIZE):
         kind = classes[i] >> KIND_SHIFT
         if FIRST_SURROGATE <= first + i <= LAST_SURROGATE:
@@ -169,11 +167,24 @@ cdef int fill_page(
             target = (first + i + classes[i]) & PAYLOAD_MASK
             if target >= N_CODE_POINTS:
                 raise ValueError(f"U+{first + i:04X} would become {target:#x}")
-            word[0] = symbol_of(&alphabet.table, target)
+            symbol = symbol_of(&alphabet.table, target)
             if kind == LETTER:
-                entries[i] = word[0]
+                entries[i] = symbol
             else:
-                token_id = unk_id
-                longest_match(&trie.array, trie.start_root, word, &token_id)
-                entries[i] = (<uint32_t>ISOLATED << KIND_SHIFT) | <uint32_t>token_id
+                entries[i] = (<uint32_t>ISOLATED << KIND_SHIFT) | <uint32_t>(
+                    id_of_character(&trie.array, symbol, unk_id)
+                )
     return 0
+
+
+cdef int32_t id_of_character(
+    const DoubleArray* trie, uint32_t symbol, int32_t unk_id
+) noexcept nogil:
+    """Return the id of the token that is this one character."""
+    cdef uint32_t child = trie.units[trie.start_root].base + symbol
+    if (
+        trie.units[child].parent == trie.start_root
+        and trie.failures[child].state != NO_STATE
+    ):
+        return trie.failures[child].pop
+    return unk_id

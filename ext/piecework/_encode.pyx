@@ -13,16 +13,15 @@ from cython cimport final
 from piecework._alphabet cimport Alphabet, symbol_of
 from piecework._buffers cimport Ids, OwnedBuffer, reserve_ids
 from piecework._char_table cimport CharTable
-from piecework._scan cimport (
-    Cursor,
-    Tables,
-    Word,
-    append_word,
-    encode_chars,
-    free_word,
-    init_word,
+from piecework._scan cimport Cursor, Tables, encode_chars
+from piecework._trie cimport (
+    NO_ROOM,
+    NO_STATE,
+    DoubleArray,
+    DoubleTrie,
+    end_word,
+    step,
 )
-from piecework._trie cimport DoubleTrie
 from piecework._types cimport (
     DONE,
     NEEDS_NORMALIZER,
@@ -81,7 +80,8 @@ cdef class WordMatcher:
 
     cdef Alphabet alphabet
     cdef DoubleTrie trie
-    cdef Tables tables
+    cdef int32_t unk_id
+    cdef Py_ssize_t max_word_chars
 
     def __cinit__(
         self, Alphabet alphabet not None, DoubleTrie trie not None, int32_t unk_id,
@@ -89,31 +89,35 @@ cdef class WordMatcher:
     ):
         self.alphabet = alphabet
         self.trie = trie
-        self.tables.trie = &trie.array
-        self.tables.start_root = trie.start_root
-        self.tables.continuation_root = trie.continuation_root
-        self.tables.unk_id = unk_id
-        self.tables.max_word_chars = max_word_chars
+        self.unk_id = unk_id
+        self.max_word_chars = max_word_chars
 
-    def match(self, str word not None):
+    def match(self, word):
         """Return the ids of the pieces of one word, as a list of int."""
-        cdef Py_ssize_t n = len(word), i
-        cdef void* data = PyUnicode_DATA(word)
-        cdef int kind = PyUnicode_KIND(word)
-        cdef uint32_t* symbols = <uint32_t*>PyMem_RawMalloc((n + 1) * sizeof(uint32_t))
         cdef Ids out = Ids(NULL, 0, 0)
+        cdef const DoubleArray* trie = &self.trie.array
+        cdef uint32_t state = trie.start_root, symbol
+        cdef Text view = view_text(word)
+        cdef Py_ssize_t i
+        if view.n_chars == 0:
+            return []
+        if view.n_chars > self.max_word_chars:
+            return [self.unk_id]
         try:
-            if symbols == NULL:
-                raise MemoryError
-            for i in range(n):
-                symbols[i] = symbol_of(
-                    &self.alphabet.table, PyUnicode_READ(kind, data, i)
+            for i in range(view.n_chars):
+                symbol = symbol_of(
+                    &self.alphabet.table,
+                    PyUnicode_READ(view.char_size, <void*>view.chars, i),
                 )
-            if not append_word(&self.tables, symbols, n, &out):
+                state = step(trie, state, symbol, &out)
+                if state >= NO_ROOM:
+                    break
+            else:
+                state = end_word(trie, state, &out)
+            if state == NO_ROOM:
                 raise MemoryError
-            return list_of(&out)
+            return [self.unk_id] if state == NO_STATE else list_of(&out)
         finally:
-            PyMem_RawFree(symbols)
             PyMem_RawFree(out.data)
 
 
@@ -164,10 +168,7 @@ cdef class Encoder:
         self.tables.char_table = table.table
         self.tables.runs = table.runs
         self.tables.trie = &trie.array
-        self.tables.start_root = trie.start_root
-        self.tables.continuation_root = trie.continuation_root
         self.tables.specials = &specials.array
-        self.tables.specials_root = specials.start_root
         self.tables.special_symbols = &special_alphabet.table
         self.tables.unk_id = unk_id
         self.tables.max_word_chars = max_word_chars
@@ -180,15 +181,12 @@ cdef class Encoder:
         if not isinstance(text, str):
             raise TypeError(f"text: expected a str, got {type(text).__name__}")
         cdef Ids out = Ids(NULL, 0, 0)
-        cdef Word word
-        init_word(&word)
         try:
             append_ids(&out, before)
-            self._append_text(text, None, &word, &out)
+            self._append_text(text, None, &out)
             append_ids(&out, after)
             return list_of(&out)
         finally:
-            free_word(&word)
             PyMem_RawFree(out.data)
 
     def encode_batch(self, list texts not None, tuple before, tuple after):
@@ -214,13 +212,11 @@ cdef class Encoder:
         cdef Ids out = Ids(NULL, 0, 0)
         cdef Ids head = Ids(NULL, 0, 0)
         cdef Ids tail = Ids(NULL, 0, 0)
-        cdef Word word
         cdef Text* chunk = <Text*>PyMem_RawMalloc(
             min(n_rows + 1, CHUNK_ROWS) * sizeof(Text)
         )
         cdef Py_ssize_t first
         cdef Status status
-        init_word(&word)
         try:
             if chunk == NULL:
                 raise MemoryError
@@ -233,13 +229,13 @@ cdef class Encoder:
                     with nogil:
                         status = encode_rows(
                             &self.tables, chunk - first, &row, chunk_stop,
-                            &head, &tail, &word, &out, splits,
+                            &head, &tail, &out, splits,
                         )
                     if status == NO_MEMORY:
                         raise MemoryError
                     if status != DONE:  # this row needs Python
                         append_all(&out, &head)
-                        self._append_text(texts[row], row, &word, &out)
+                        self._append_text(texts[row], row, &out)
                         append_all(&out, &tail)
                         splits[row + 1] = out.n
                         row += 1
@@ -249,17 +245,16 @@ cdef class Encoder:
             PyMem_RawFree(head.data)
             PyMem_RawFree(tail.data)
             PyMem_RawFree(out.data)
-            free_word(&word)
 
-    cdef int _append_text(self, text, row, Word* word, Ids* out) except -1:
+    cdef int _append_text(self, text, row, Ids* out) except -1:
         """Append the ids of a whole text, special tokens included."""
         cdef Py_ssize_t start = out.n
         cdef Tables plain
-        cdef Status status = self._append_stretch(text, &self.tables, word, out)
+        cdef Status status = self._append_stretch(text, &self.tables, out)
         if status == NEEDS_REPAIR:
             out.n = start
             text = self.repair(text, row)
-            status = self._append_stretch(text, &self.tables, word, out)
+            status = self._append_stretch(text, &self.tables, out)
         if status == NEEDS_SPLIT:
             out.n = start
             plain = self.tables
@@ -267,13 +262,13 @@ cdef class Encoder:
             # Repaired before it is split: a special token may hold a pair of surrogates.
             for part in self.split_specials(self.repair(text, row)):
                 if isinstance(part, str):
-                    self._append_stretch(part, &plain, word, out)
+                    self._append_stretch(part, &plain, out)
                 else:
                     append_id(out, part)
         return 0
 
     cdef Status _append_stretch(
-        self, text, const Tables* tables, Word* word, Ids* out
+        self, text, const Tables* tables, Ids* out
     ) except *:
         """Append the ids of text, unless NEEDS_SPLIT or NEEDS_REPAIR is returned."""
         cdef Text view = view_text(text)
@@ -282,10 +277,10 @@ cdef class Encoder:
         open_text(&view, &cursor)
         while True:
             if cursor.stop - cursor.at < GIL_WORTHY_CHARS:
-                status = encode_chars(tables, &cursor, word, out)
+                status = encode_chars(tables, &cursor, out)
             else:
                 with nogil:
-                    status = encode_chars(tables, &cursor, word, out)
+                    status = encode_chars(tables, &cursor, out)
             if status == NO_MEMORY:
                 raise MemoryError
             if status != NEEDS_NORMALIZER:
@@ -296,7 +291,7 @@ cdef class Encoder:
 
 cdef Status encode_rows(
     const Tables* tables, const Text* texts, Py_ssize_t* row, Py_ssize_t stop,
-    const Ids* head, const Ids* tail, Word* word, Ids* out, int64_t* splits,
+    const Ids* head, const Ids* tail, Ids* out, int64_t* splits,
 ) noexcept nogil:
     """Encode texts[row:stop], as far as that goes without Python.
 
@@ -313,7 +308,7 @@ cdef Status encode_rows(
         if not copy_ids(out, head):
             return NO_MEMORY
         open_text(&texts[row[0]], &cursor)
-        status = encode_chars(tables, &cursor, word, out)
+        status = encode_chars(tables, &cursor, out)
         if status == DONE and not copy_ids(out, tail):
             status = NO_MEMORY
         if status != DONE:

@@ -1,12 +1,12 @@
 """Builds the tries that hold a vocabulary.
 
-`DoubleTrie` keeps the two tries of WordPiece in one pair of flat arrays: the tokens as they stand,
+`DoubleTrie` keeps the two tries of WordPiece in one set of flat arrays: the tokens as they stand,
 for the start of a word, and the tokens with the continuation prefix (`##`), without it. Its symbols
 are those of an `Alphabet`. It does not change after it is built.
 
-Building takes two steps: a trie of linked nodes, found through a hash table of (node, symbol), and
-then a place in the double array for each node's children, the largest families first, so that the
-many single children fill the holes that are left.
+Building takes three steps: a trie of linked nodes, found through a hash table of (node, symbol); a
+place in the double array for each node's children, the largest families first, so that the many
+single children fill the holes that are left; and the failure links.
 """
 
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
@@ -15,6 +15,7 @@ from cython cimport final
 from libc.string cimport memset
 
 from piecework._alphabet cimport Alphabet, symbol_of
+from piecework._buffers cimport Ids, reserve_ids
 from piecework._types cimport int32_t, uint8_t, uint32_t, uint64_t
 
 
@@ -28,12 +29,16 @@ cdef class DoubleTrie:
     ids : list of int
         As many as tokens; 0 <= id < 2**28.
     prefix : str or None
-        The continuation prefix, "##" for BERT; None for no continuation trie.
+        The continuation prefix, "##" for BERT; None leaves the continuation trie empty.
+    max_chars : int
+        The longest word that will be matched. Longer tokens are left out.
     alphabet : Alphabet
         Made from the same tokens.
     """
 
-    def __cinit__(self, list tokens, list ids, str prefix, Alphabet alphabet):
+    def __cinit__(
+        self, list tokens, list ids, str prefix, Py_ssize_t max_chars, Alphabet alphabet
+    ):
         cdef Builder builder = Builder(alphabet.n_symbols)
         cdef uint32_t start_root = builder.new_root()
         cdef uint32_t continuation_root = builder.new_root()
@@ -42,17 +47,23 @@ cdef class DoubleTrie:
         cdef str token
         for row in range(len(tokens)):
             token = tokens[row]
-            builder.add(start_root, token, 0, ids[row], alphabet)
+            if len(token) <= max_chars:
+                builder.add(start_root, token, 0, ids[row], alphabet)
             # A bare prefix adds nothing: a match is at least one character long.
-            if prefix is not None and token.startswith(prefix):
+            if (
+                prefix is not None and token.startswith(prefix)
+                and len(token) - prefix_len <= max_chars
+            ):
                 builder.add(continuation_root, token, prefix_len, ids[row], alphabet)
         builder.place(&self.array)
-        self.start_root = builder.slot[start_root]
-        self.continuation_root = builder.slot[continuation_root]
+        self.array.start_root = builder.slot[start_root]
+        self.array.continuation_root = builder.slot[continuation_root]
+        builder.link(&self.array)
 
     def __dealloc__(self):
         PyMem_RawFree(self.array.units)
-        PyMem_RawFree(self.array.values)
+        PyMem_RawFree(self.array.failures)
+        PyMem_RawFree(self.array.pops)
 
     @property
     def n_units(self):
@@ -186,6 +197,20 @@ cdef class Builder:
             raise MemoryError
         return 0
 
+    cdef int link(self, DoubleArray* array) except -1:
+        """Find the failure links of all states."""
+        cdef Ids pops = Ids(NULL, 0, 0)
+        cdef bint linked
+        with nogil:
+            linked = link_failures(self.nodes, self.n_nodes, self.slot, array, &pops)
+        array.pops = pops.data
+        if not linked:
+            raise MemoryError(
+                f"the failure links of the vocabulary need more than {MAX_POPS:,} ids: "
+                "it holds very long tokens"
+            )
+        return 0
+
 
 cdef inline uint32_t place_of(uint32_t parent, uint32_t symbol) noexcept nogil:
     """Hash an edge."""
@@ -259,27 +284,19 @@ cdef bint list_families(
 cdef bint order_by_size(
     const Node* nodes, uint32_t n_nodes, uint32_t* order
 ) noexcept nogil:
-    """Sort the nodes by number of children, largest first, ties as they were made."""
-    cdef uint32_t largest = 0, node, start, n
-    cdef uint32_t* starts
-    for node in range(n_nodes):
-        largest = max(largest, nodes[node].n_children)
-    starts = <uint32_t*>PyMem_RawCalloc(<size_t>largest + 1, sizeof(uint32_t))
-    if starts == NULL:
+    """Sort the nodes by number of children, largest first; False without memory."""
+    cdef uint32_t* keys = <uint32_t*>PyMem_RawMalloc(n_nodes * sizeof(uint32_t))
+    cdef uint32_t node, largest = 0
+    cdef bint sorted
+    if keys == NULL:
         return False
     for node in range(n_nodes):
-        starts[largest - nodes[node].n_children] += 1
-    start = 0
-    for n in range(largest + 1):
-        node = starts[n]
-        starts[n] = start
-        start += node
+        largest = max(largest, nodes[node].n_children)
     for node in range(n_nodes):
-        n = largest - nodes[node].n_children
-        order[starts[n]] = node
-        starts[n] += 1
-    PyMem_RawFree(starts)
-    return True
+        keys[node] = largest - nodes[node].n_children
+    sorted = counting_sort(keys, n_nodes, largest, order)
+    PyMem_RawFree(keys)
+    return sorted
 
 
 cdef bint place_families(
@@ -460,22 +477,150 @@ cdef bint fill_array(
     const Node* nodes, uint32_t n_nodes, const uint32_t* base, const uint32_t* slot,
     const Layout* layout, DoubleArray* array,
 ) noexcept nogil:
-    """Write units and values for the layout; False without memory."""
+    """Write the units for the layout; False without memory."""
     cdef uint32_t node, state
     array.n_units = layout.end
     array.units = <Unit*>PyMem_RawMalloc(<size_t>layout.end * sizeof(Unit))
-    array.values = <int32_t*>PyMem_RawMalloc(<size_t>layout.end * sizeof(int32_t))
-    if array.units == NULL or array.values == NULL:
+    if array.units == NULL:
         return False
     for state in range(layout.end):
         array.units[state] = Unit(0, NO_STATE)
-        array.values[state] = -1
     for node in range(n_nodes):
         state = slot[node]
         array.units[state].base = base[node]
         if nodes[node].parent != NO_STATE:
             array.units[state].parent = slot[nodes[node].parent]
-        if nodes[node].value >= 0:
-            array.units[state].parent |= ENDS_PIECE
-            array.values[state] = nodes[node].value
+    return True
+
+
+cdef enum:
+    MAX_POPS = 1 << 28  # 1 GiB
+
+
+cdef bint link_failures(
+    const Node* nodes, uint32_t n_nodes, const uint32_t* slot, DoubleArray* array,
+    Ids* pops,
+) noexcept nogil:
+    """Fill in the failure of each state, short texts first; False without memory.
+
+    The link of a state hangs on its parent's and on those of shorter texts.
+    """
+    cdef uint32_t* order = <uint32_t*>PyMem_RawMalloc(n_nodes * sizeof(uint32_t))
+    cdef uint32_t i, node, state
+    cdef bint linked = order != NULL and order_by_depth(nodes, n_nodes, order)
+    array.failures = <Failure*>PyMem_RawCalloc(array.n_units, sizeof(Failure))
+    linked = linked and array.failures != NULL
+    if linked:
+        for i in range(n_nodes):
+            node = order[i]
+            state = slot[node]
+            if nodes[node].parent == NO_STATE:
+                array.failures[state] = Failure(NO_STATE, 0)
+            elif nodes[node].value >= 0:  # the longest piece is all of the text
+                array.failures[state] = Failure(
+                    array.continuation_root, nodes[node].value
+                )
+            elif not link_state(
+                array, state, slot[nodes[node].parent], nodes[node].symbol, pops
+            ):
+                linked = False
+                break
+    PyMem_RawFree(order)
+    return linked
+
+
+cdef bint link_state(
+    DoubleArray* array, uint32_t state, uint32_t parent, uint32_t symbol, Ids* pops
+) noexcept nogil:
+    """Find the failure of a state at which no piece ends; False without memory."""
+    cdef Failure failure = array.failures[parent]
+    cdef Py_ssize_t start = pops.n
+    cdef uint32_t child
+    if not reserve_ids(pops, 1):
+        return False
+    pops.n += 1  # the count
+    array.pops = pops.data
+    while failure.state != NO_STATE:
+        child = array.units[failure.state].base + symbol
+        if array.units[child].parent == failure.state:
+            break
+        if pops.n == start + 1 and not append_pops(failure.pop, pops):
+            return False
+        if pops.n > MAX_POPS or (
+            array.failures[failure.state].state != NO_STATE
+            and not append_pops(array.failures[failure.state].pop, pops)
+        ):
+            return False
+        failure.state = array.failures[failure.state].state
+    if failure.state == NO_STATE:
+        array.failures[state] = Failure(NO_STATE, 0)
+        pops.n = start
+    elif pops.n == start + 1:  # the pieces are the parent's
+        array.failures[state] = Failure(child, failure.pop)
+        pops.n = start
+    else:
+        array.failures[state] = Failure(child, <int32_t>(-1 - start))
+        pops.data[start] = <int32_t>(pops.n - start - 1)
+    return True
+
+
+cdef bint append_pops(int32_t pop, Ids* pops) noexcept nogil:
+    """Append the pieces that `pop` stands for to `pops`, which also holds the lists."""
+    cdef Py_ssize_t first = -1 - <Py_ssize_t>pop, i
+    cdef int32_t n = 1 if pop >= 0 else pops.data[first]
+    if not reserve_ids(pops, n):
+        return False
+    if pop >= 0:
+        pops.data[pops.n] = pop
+    else:
+        for i in range(n):
+            pops.data[pops.n + i] = pops.data[first + 1 + i]
+    pops.n += n
+    return True
+
+
+cdef bint order_by_depth(
+    const Node* nodes, uint32_t n_nodes, uint32_t* order
+) noexcept nogil:
+    """Sort the nodes by distance from their root; False without memory.
+
+    Requires  a node comes after its parent
+    """
+    cdef uint32_t* depth = <uint32_t*>PyMem_RawCalloc(n_nodes, sizeof(uint32_t))
+    cdef uint32_t node, deepest = 0
+    cdef bint sorted
+    if depth == NULL:
+        return False
+    for node in range(n_nodes):
+        if nodes[node].parent != NO_STATE:
+            depth[node] = depth[nodes[node].parent] + 1
+            deepest = max(deepest, depth[node])
+    sorted = counting_sort(depth, n_nodes, deepest, order)
+    PyMem_RawFree(depth)
+    return sorted
+
+
+cdef bint counting_sort(
+    const uint32_t* keys, uint32_t n, uint32_t largest, uint32_t* order
+) noexcept nogil:
+    """Write the numbers below n by ascending key, equal keys in order; False without memory.
+
+    Requires  no key is above `largest`
+    """
+    cdef uint32_t* starts = <uint32_t*>PyMem_RawCalloc(
+        <size_t>largest + 1, sizeof(uint32_t)
+    )
+    cdef uint32_t i, count, start = 0
+    if starts == NULL:
+        return False
+    for i in range(n):
+        starts[keys[i]] += 1
+    for i in range(largest + 1):
+        count = starts[i]
+        starts[i] = start
+        start += count
+    for i in range(n):
+        order[starts[keys[i]]] = i
+        starts[keys[i]] += 1
+    PyMem_RawFree(starts)
     return True

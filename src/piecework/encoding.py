@@ -58,7 +58,7 @@ def build_encoding(spec: TokenizerSpec) -> Encoding:
     classes = char_classes(rules, **flags)
     normalizer = Normalizer(rules, **flags)
     alphabet = Alphabet(tokens)
-    trie = DoubleTrie(tokens, list(ids.values()), spec.prefix, alphabet)
+    trie = DoubleTrie(tokens, list(ids.values()), spec.prefix, limit, alphabet)
     table = CharTable(
         classes.page_index,
         classes.pages,
@@ -73,7 +73,9 @@ def build_encoding(spec: TokenizerSpec) -> Encoding:
     encoder = Encoder(
         table,
         trie,
-        DoubleTrie(specials, list(spec.special_tokens.values()), None, special_alphabet),
+        DoubleTrie(
+            specials, list(spec.special_tokens.values()), None, _NO_LIMIT, special_alphabet
+        ),
         special_alphabet,
         unk_id=unk_id,
         max_word_chars=limit,
