@@ -34,6 +34,7 @@ if SANITIZE:
 
 
 def extension(name, source):
+    """Describe the extension module that one source is compiled to."""
     module = Extension(
         name,
         [source],

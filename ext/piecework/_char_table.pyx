@@ -1,8 +1,8 @@
 """Joins the rules and the vocabulary into the one table that the scanner reads.
 
 In: the character classes of a rule set (which code point becomes what, from
-`piecework.rules.char_classes`), a vocabulary's alphabet, the ids of its one-character tokens, and the
-characters that special tokens begin with. Out: the flat table. It decides nothing about Unicode: it
+`piecework.rules.char_classes`), a vocabulary's alphabet and tries, and the characters that special
+tokens begin with. Out: the flat table. It decides nothing about Unicode: it
 replaces characters by symbols and ids.
 """
 

@@ -3,8 +3,8 @@
 In: the characters of a str, where they lie (1, 2 or 4 bytes each), and the flat tables. Out: ids,
 appended to an `Ids`. One pass over the text, and each character is looked at once: its table entry
 either takes the word at hand one step along the trie or ends it. No normalized text is made. What
-needs more than one character's context, a special token, marks that may swap places, a surrogate, is
-handed back to the caller.
+needs more than one character's context, a special token, marks that may swap places, a surrogate,
+is handed back to the caller.
 """
 
 from piecework._alphabet cimport PAGE_BITS, PAGE_SIZE, symbol_of

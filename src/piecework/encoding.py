@@ -1,8 +1,8 @@
 """Builds the compiled encoder of a tokenizer from its spec.
 
-In goes a :class:`~piecework.spec.TokenizerSpec`, out come the compiled objects that encode by it: rules
-and vocabulary are joined into flat tables here, and the few texts that the kernel hands back are
-answered here. Nothing in this module runs once per token.
+In goes a :class:`~piecework.spec.TokenizerSpec`, out come the compiled objects that encode by it:
+rules and vocabulary are joined into flat tables here, and the few texts that the kernel hands back
+are answered here. Nothing in this module runs once per token.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from piecework._trie import DoubleTrie
 from piecework.normalization import Normalizer, join_surrogates
 from piecework.rules import rule_set
 from piecework.rules.char_classes import char_classes
-from piecework.special_tokens import SpecialTokens
 from piecework.spec import TokenizerSpec
+from piecework.special_tokens import SpecialTokens
 
 _NO_LIMIT = 1 << 60  # more characters than fit into memory, and into the kernel's Py_ssize_t
 
@@ -73,9 +73,7 @@ def build_encoding(spec: TokenizerSpec) -> Encoding:
     encoder = Encoder(
         table,
         trie,
-        DoubleTrie(
-            specials, list(spec.special_tokens.values()), None, _NO_LIMIT, special_alphabet
-        ),
+        DoubleTrie(specials, list(spec.special_tokens.values()), None, _NO_LIMIT, special_alphabet),
         special_alphabet,
         unk_id=unk_id,
         max_word_chars=limit,

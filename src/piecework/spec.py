@@ -1,7 +1,7 @@
 """What a tokenizer is made of: its vocabulary and its options, as one immutable value.
 
-Readers of files make a :class:`TokenizerSpec`, the tokenizer is built from one, writers turn one back
-into a file. It holds no tables and does no work; equality, pickling and the content hash of a
+Readers of files make a :class:`TokenizerSpec`, the tokenizer is built from one, writers turn one
+back into a file. It holds no tables and does no work; equality, pickling and the content hash of a
 tokenizer are those of its spec.
 """
 

@@ -1,8 +1,8 @@
 """The tokenizer that users hold: WordPiece behind the contract that a plain-Python one has.
 
-Takes texts and gives ids, as lists for one text and as flat arrays for many; takes ids and gives text.
-It puts the parts together and checks arguments; rules, matching, files and decoding live in modules of
-their own. It does not truncate or pad.
+Takes texts and gives ids, as lists for one text and as flat arrays for many; takes ids and gives
+text. It puts the parts together and checks arguments; rules, matching, files and decoding live in
+modules of their own. It does not truncate or pad.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class WordPieceTokenizer:
     strip_accents : bool or None
         Decompose and drop nonspacing marks. None: as ``lowercase``.
     clean_text : bool
-        Drop controls and U+FFFD, treat all white space alike. Where it is off, a lone surrogate in a
-        text is an error.
+        Drop controls and U+FFFD, treat all white space alike. Where it is off, a lone surrogate in
+        a text is an error.
     handle_chinese_chars : bool
         Make each ideograph a word of its own.
     rules : {"huggingface", "huggingface-1", "unicode"}
@@ -58,8 +58,8 @@ class WordPieceTokenizer:
 
     Notes
     -----
-    Special tokens ([PAD], [UNK], [CLS], [SEP], [MASK], as far as the vocabulary has them) are split out
-    of the raw text first, as written.
+    Special tokens ([PAD], [UNK], [CLS], [SEP], [MASK], as far as the vocabulary has them) are split
+    out of the raw text first, as written.
 
     Immutable: compares and hashes by content, pickles as vocabulary and options.
     Thread-safety: one tokenizer can be used by any number of threads at once.
@@ -186,7 +186,8 @@ class WordPieceTokenizer:
 
         Examples
         --------
-        >>> WordPieceTokenizer.from_pretrained("bert-base-uncased").encode("Hello!", add_special=True)
+        >>> tokenizer = WordPieceTokenizer.from_pretrained("bert-base-uncased")
+        >>> tokenizer.encode("Hello!", add_special=True)
         [101, 7592, 999, 102]
         """
         return cls.from_spec(load_pretrained(name_or_dir, **options))
@@ -361,7 +362,10 @@ class WordPieceTokenizer:
         before, after = self._template_ids(add_special)
         # A list of our own: another thread may change the caller's while the GIL is released.
         ids, row_splits = self._encoder.encode_batch(list(texts), before, after)
-        return Batch._unchecked(np.frombuffer(ids, np.int32), np.frombuffer(row_splits, np.int64))
+        return Batch._unchecked(
+            np.frombuffer(memoryview(ids), np.int32),
+            np.frombuffer(memoryview(row_splits), np.int64),
+        )
 
     def decode(self, ids: Sequence[int], skip_special: bool = False) -> str:
         """Return the text of ids, as Hugging Face's WordPiece decoder does.

@@ -1,0 +1,49 @@
+"""Texts and tokenizers for the benchmarks.
+
+The corpora lie beside the checkout (../shared/data) or where $PIECEWORK_DATA says; without them
+the benchmarks that need them are skipped.
+"""
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from piecework import WordPieceTokenizer
+
+DATA = Path(os.environ.get("PIECEWORK_DATA", Path(__file__).parents[2] / "shared" / "data"))
+_LANGUAGES = ["multi", "de", "fr", "es", "pl", "uk", "ru", "el", "tr", "vi", "hi", "th"]
+KINDS = {
+    "english": ["en-*"],
+    "multilingual": [f"{language}-*" for language in _LANGUAGES],
+    "cjk": ["zh-*", "ja-*", "ko-*"],
+    "code": ["code-*", "messy-*"],
+}
+
+
+@pytest.fixture(scope="session", params=KINDS)
+def halves(request):
+    """Two halves of one kind of text, documents shuffled: one to warm up with, one to time."""
+    texts = []
+    for pattern in KINDS[request.param]:
+        for path in sorted((DATA / "corpora").glob(f"{pattern}.txt")):
+            texts += path.read_text(encoding="utf-8", newline="\n").rstrip("\n").split("\n")
+    if not texts:
+        pytest.skip(f"no corpora in {DATA}")
+    random.Random(0).shuffle(texts)
+    half = len(texts) // 2
+    return texts[:half], texts[half:]
+
+
+@pytest.fixture(scope="session")
+def tokenizer():
+    return WordPieceTokenizer.from_pretrained("bert-base-uncased")
+
+
+@pytest.fixture(scope="session")
+def tokenizer_json(tokenizer, tmp_path_factory):
+    """The same tokenizer as a file, for the peers."""
+    path = tmp_path_factory.mktemp("tokenizer") / "tokenizer.json"
+    tokenizer.save(path)
+    return path

@@ -1,0 +1,20 @@
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from piecework._alphabet import Alphabet
+from piecework._trie import DoubleTrie
+
+@final
+class CharTable:
+    def __init__(
+        self,
+        page_index: NDArray[np.uint16],
+        pages: NDArray[np.uint32],
+        runs: NDArray[np.uint32],
+        alphabet: Alphabet,
+        trie: DoubleTrie,
+        unk_id: int,
+        special_starts: list[int],
+    ) -> None: ...

@@ -1,0 +1,34 @@
+from collections.abc import Callable
+from typing import final
+
+from piecework._alphabet import Alphabet
+from piecework._buffers import OwnedBuffer
+from piecework._char_table import CharTable
+from piecework._trie import DoubleTrie
+
+@final
+class WordMatcher:
+    def __init__(
+        self, alphabet: Alphabet, trie: DoubleTrie, unk_id: int, max_word_chars: int
+    ) -> None: ...
+    def match(self, word: str) -> list[int]: ...
+
+@final
+class Encoder:
+    def __init__(
+        self,
+        table: CharTable,
+        trie: DoubleTrie,
+        specials: DoubleTrie,
+        special_alphabet: Alphabet,
+        *,
+        unk_id: int,
+        max_word_chars: int,
+        repair: Callable[[str, int | None], str],
+        split_specials: Callable[[str], list[str | int]],
+        encode_reordered: Callable[[str], list[int]],
+    ) -> None: ...
+    def encode(self, text: str, before: tuple[int, ...], after: tuple[int, ...]) -> list[int]: ...
+    def encode_batch(
+        self, texts: list[str], before: tuple[int, ...], after: tuple[int, ...]
+    ) -> tuple[OwnedBuffer, OwnedBuffer]: ...
