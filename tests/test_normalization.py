@@ -60,7 +60,8 @@ def hf_normalize(flags) -> Callable[[str], str]:
     from piecework.rules.measure import Probe
 
     probe = Probe({"type": "BertNormalizer", **flags})
-    return lambda text: "".join(probe.words([text])[0])
+    # The letter in front keeps a text's own "[UNK]" or "##" from being read as an entry.
+    return lambda text: "".join(probe.words(["a" + text])[0])[1:]
 
 
 def hf_split() -> Callable[[str], list[str]]:
