@@ -21,6 +21,19 @@ cdef inline bint reserve_ids(Ids* ids, Py_ssize_t extra) noexcept nogil:
     return grow_ids(ids, extra)
 
 
+cdef inline bint append_ids(
+    Ids* ids, const int32_t* more, Py_ssize_t n
+) noexcept nogil:
+    """Append more[0:n], which is not part of `ids`; False without memory (ids unchanged)."""
+    cdef Py_ssize_t i
+    if not reserve_ids(ids, n):
+        return False
+    for i in range(n):
+        ids.data[ids.n + i] = more[i]
+    ids.n += n
+    return True
+
+
 cdef class OwnedBuffer:
     cdef void* data
     cdef Py_ssize_t n_bytes

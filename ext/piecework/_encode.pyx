@@ -11,7 +11,7 @@ from cpython.unicode cimport PyUnicode_DATA, PyUnicode_KIND, PyUnicode_READ
 from cython cimport final
 
 from piecework._alphabet cimport Alphabet, symbol_of
-from piecework._buffers cimport Ids, OwnedBuffer, reserve_ids
+from piecework._buffers cimport Ids, OwnedBuffer, append_ids
 from piecework._char_table cimport CharTable
 from piecework._scan cimport Cursor, Tables, encode_chars
 from piecework._trie cimport (
@@ -33,18 +33,6 @@ from piecework._types cimport (
     int64_t,
     uint32_t,
 )
-
-
-cdef extern from *:
-    """
-    /* Ask for the memory at p, which will be read soon. */
-    #if defined(__GNUC__) || defined(__clang__)
-    #define prefetch(p) __builtin_prefetch(p)
-    #else
-    #define prefetch(p) ((void)(p))
-    #endif
-    """
-    void prefetch(const void* p) noexcept nogil
 
 
 cdef extern from "Python.h":
@@ -182,9 +170,9 @@ cdef class Encoder:
             raise TypeError(f"text: expected a str, got {type(text).__name__}")
         cdef Ids out = Ids(NULL, 0, 0)
         try:
-            append_ids(&out, before)
+            append_iterable(&out, before)
             self._append_text(text, None, &out)
-            append_ids(&out, after)
+            append_iterable(&out, after)
             return list_of(&out)
         finally:
             PyMem_RawFree(out.data)
@@ -220,8 +208,8 @@ cdef class Encoder:
         try:
             if chunk == NULL:
                 raise MemoryError
-            append_ids(&head, before)
-            append_ids(&tail, after)
+            append_iterable(&head, before)
+            append_iterable(&tail, after)
             while row < n_rows:
                 first = row
                 chunk_stop = describe_texts(texts, row, chunk)
@@ -264,7 +252,7 @@ cdef class Encoder:
                 if isinstance(part, str):
                     self._append_stretch(part, &plain, out)
                 else:
-                    append_id(out, part)
+                    append_iterable(out, (part,))
         return 0
 
     cdef Status _append_stretch(
@@ -285,8 +273,9 @@ cdef class Encoder:
                 raise MemoryError
             if status != NEEDS_NORMALIZER:
                 return status
-            for token_id in self.encode_reordered(text[cursor.word_start:cursor.at]):
-                append_id(out, token_id)
+            append_iterable(
+                out, self.encode_reordered(text[cursor.word_start:cursor.at])
+            )
 
 
 cdef Status encode_rows(
@@ -302,14 +291,12 @@ cdef Status encode_rows(
     cdef Py_ssize_t start
     cdef Status status
     while row[0] < stop:
-        if row[0] + 1 < stop:
-            prefetch(texts[row[0] + 1].chars)
         start = out.n
-        if not copy_ids(out, head):
+        if not append_ids(out, head.data, head.n):
             return NO_MEMORY
         open_text(&texts[row[0]], &cursor)
         status = encode_chars(tables, &cursor, out)
-        if status == DONE and not copy_ids(out, tail):
+        if status == DONE and not append_ids(out, tail.data, tail.n):
             status = NO_MEMORY
         if status != DONE:
             out.n = start
@@ -353,34 +340,17 @@ cdef inline void open_text(const Text* text, Cursor* cursor) noexcept nogil:
     cursor.word_start = 0
 
 
-cdef bint copy_ids(Ids* out, const Ids* more) noexcept nogil:
-    """Append `more`; False without memory."""
-    cdef Py_ssize_t i
-    if not reserve_ids(out, more.n):
-        return False
-    for i in range(more.n):
-        out.data[out.n + i] = more.data[i]
-    out.n += more.n
-    return True
-
-
 cdef int append_all(Ids* out, const Ids* more) except -1:
-    if not copy_ids(out, more):
+    if not append_ids(out, more.data, more.n):
         raise MemoryError
     return 0
 
 
-cdef int append_id(Ids* out, int32_t token_id) except -1:
-    if not reserve_ids(out, 1):
-        raise MemoryError
-    out.data[out.n] = token_id
-    out.n += 1
-    return 0
-
-
-cdef int append_ids(Ids* out, tuple ids) except -1:
+cdef int append_iterable(Ids* out, ids) except -1:
+    cdef int32_t token_id
     for token_id in ids:
-        append_id(out, token_id)
+        if not append_ids(out, &token_id, 1):
+            raise MemoryError
     return 0
 
 

@@ -8,7 +8,7 @@ is handed back to the caller.
 """
 
 from piecework._alphabet cimport PAGE_BITS, PAGE_SIZE, symbol_of
-from piecework._buffers cimport Ids, reserve_ids
+from piecework._buffers cimport Ids, append_ids
 from piecework._char_table cimport (
     CAN_START_SPECIAL,
     CONTEXT,
@@ -74,6 +74,7 @@ cdef inline Status encode_sized(
     cdef const void* chars = cursor.chars
     cdef Py_ssize_t at = cursor.at, stop = cursor.stop
     cdef uint32_t entry, kind
+    cdef int32_t token_id
     cdef Status status
     while at < stop:
         entry = entry_at(table, chars, char_size, at)
@@ -90,7 +91,8 @@ cdef inline Status encode_sized(
             at = cursor.at
             continue
         if kind == ISOLATED:
-            if append_id(out, <int32_t>(entry & PAYLOAD_MASK)) != DONE:
+            token_id = <int32_t>(entry & PAYLOAD_MASK)
+            if not append_ids(out, &token_id, 1):
                 return NO_MEMORY
         elif kind == SURROGATE:
             return NEEDS_REPAIR
@@ -161,7 +163,7 @@ cdef inline Status encode_word(
         state = end_word(trie, state, out)
     if state == NO_STATE:
         out.n = n_before
-        return append_id(out, tables.unk_id)
+        return DONE if append_ids(out, &tables.unk_id, 1) else NO_MEMORY
     return NO_MEMORY if state == NO_ROOM else DONE
 
 
@@ -192,14 +194,6 @@ cdef void add_to_word(
     for i in range(1, run[0] + 1):
         if word.state < NO_ROOM:
             word.state = step(tables.trie, word.state, run[i], out)
-
-
-cdef inline Status append_id(Ids* out, int32_t token_id) noexcept nogil:
-    if not reserve_ids(out, 1):
-        return NO_MEMORY
-    out.data[out.n] = token_id
-    out.n += 1
-    return DONE
 
 
 cdef inline uint32_t char_at(

@@ -1,6 +1,6 @@
 """Double-array tries with failure links: the flat arrays, and the steps along them."""
 
-from piecework._buffers cimport Ids, reserve_ids
+from piecework._buffers cimport Ids, append_ids
 from piecework._types cimport int32_t, uint32_t
 
 
@@ -73,18 +73,13 @@ cdef inline uint32_t fail(
     """Follow one failure link and append its pieces; requires and returns as `step`."""
     cdef Failure failure = trie.failures[state]
     cdef const int32_t* list = &failure.pop
-    cdef int32_t n = 1, i
+    cdef int32_t n = 1
     if failure.state == NO_STATE:
         return NO_STATE
     if failure.pop < 0:
         list = trie.pops - failure.pop
         n = list[-1]
-    if not reserve_ids(out, n):
-        return NO_ROOM
-    for i in range(n):
-        out.data[out.n + i] = list[i]
-    out.n += n
-    return failure.state
+    return failure.state if append_ids(out, list, n) else NO_ROOM
 
 
 cdef inline uint32_t end_word(
