@@ -1,7 +1,7 @@
 """Build the compiled kernels: each ext/**/*.pyx becomes the module its path spells.
 
 Environment
-    PIECEWORK_DEBUG     1: no optimisation, debug symbols, kernel assertions and bounds checks on
+    PIECEWORK_DEBUG     1: no optimisation, debug symbols, bounds checks on memoryviews
     PIECEWORK_SANITIZE  1: the debug build with the address and undefined-behaviour sanitizers
 """
 

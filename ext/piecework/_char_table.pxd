@@ -10,28 +10,30 @@ from piecework._types cimport uint32_t
 #     bits 0-27   payload
 #
 #     LETTER    payload: symbol of the character it is normalized to; 0: in no piece
-#     SPACE     ends a word
-#     ISOLATED  ends a word and is one itself; payload: its token id
-#     DROP      vanishes, and what stands on both sides of it is joined
 #     EXPAND    becomes several letters; payload: index into runs
 #     CONTEXT   as EXPAND, and may swap places with the character before it
-#     SURROGATE no character by itself
+#     DROP      vanishes, and what stands on both sides of it is joined
+#     SPACE     ends a word
+#     ISOLATED  ends a word and is one itself; payload: its token id
+#     SURROGATE ends a word; no character by itself
 #
-# LETTER is 0, so that "no flag and a letter" is one comparison: entry < FIRST_NOT_LETTER.
+# They are in this order so that one comparison of an entry (without the flag) sorts them.
 # runs[i] is a count, and that many symbols follow.
 cdef enum Kind:
     LETTER = 0
-    SPACE = 1
-    ISOLATED = 2
+    EXPAND = 1
+    CONTEXT = 2
     DROP = 3
-    EXPAND = 4
-    CONTEXT = 5
+    SPACE = 4
+    ISOLATED = 5
     SURROGATE = 6
 
 cdef enum:
     KIND_SHIFT = 28
     PAYLOAD_MASK = 0x0FFFFFFFu
-    FIRST_NOT_LETTER = 0x10000000u
+    FIRST_NOT_LETTER = 0x10000000u  # not a LETTER, or may start a special token
+    FIRST_NOT_START = 0x30000000u  # begins no word
+    FIRST_NOT_IN_WORD = 0x40000000u  # ends a word
     CAN_START_SPECIAL = 0x80000000u
 
 

@@ -52,7 +52,7 @@ cdef class CharTable:
             )
         copy_runs(self, runs, alphabet)
         fill_table(
-            self, page_index, pages, alphabet, trie, unk_id, special_starts
+            self, page_index, pages, runs, alphabet, trie, unk_id, special_starts
         )
 
     def __dealloc__(self):
@@ -83,7 +83,8 @@ cdef int copy_runs(
 
 cdef int fill_table(
     CharTable char_table, const uint16_t[::1] page_index, const uint32_t[:, ::1] pages,
-    Alphabet alphabet, DoubleTrie trie, int32_t unk_id, list special_starts,
+    const uint32_t[::1] runs, Alphabet alphabet, DoubleTrie trie, int32_t unk_id,
+    list special_starts,
 ) except -1:
     """Lay out the pages and fill them; pages without any token's character are shared."""
     cdef uint32_t* table = <uint32_t*>PyMem_RawCalloc(N_PAGES, sizeof(uint32_t))
@@ -102,8 +103,8 @@ cdef int fill_table(
         if table[page] == size:  # else it is shared, and filled already
             size += PAGE_SIZE
             fill_page(
-                page << PAGE_BITS, &pages[page_index[page], 0], alphabet, trie, unk_id,
-                table + table[page],
+                page << PAGE_BITS, &pages[page_index[page], 0], runs, alphabet, trie,
+                unk_id, table + table[page],
             )
     for cp in special_starts:
         entry_of(table, cp)[0] |= CAN_START_SPECIAL
@@ -154,15 +155,22 @@ cdef bint maps_to_itself(const uint32_t* classes) noexcept nogil:
 
 
 cdef int fill_page(
-    uint32_t first, const uint32_t* classes, Alphabet alphabet, DoubleTrie trie,
-    int32_t unk_id, uint32_t* entries,
+    uint32_t first, const uint32_t* classes, const uint32_t[::1] runs, Alphabet alphabet,
+    DoubleTrie trie, int32_t unk_id, uint32_t* entries,
 ) except -1:
     cdef uint32_t i, kind, target, symbol
+    cdef Py_ssize_t run
     for i in range(PAGE_SIZE):
         kind = classes[i] >> KIND_SHIFT
         if FIRST_SURROGATE <= first + i <= LAST_SURROGATE:
             kind = SURROGATE
         entries[i] = (kind << KIND_SHIFT) | (classes[i] & PAYLOAD_MASK)
+        if kind > SURROGATE:
+            raise ValueError(f"U+{first + i:04X} is of kind {kind}, which there is not")
+        if kind == EXPAND or kind == CONTEXT:
+            run = classes[i] & PAYLOAD_MASK
+            if run >= runs.shape[0] or run + <Py_ssize_t>runs[run] >= runs.shape[0]:
+                raise ValueError(f"U+{first + i:04X} has the run {run}, which there is not")
         if kind == LETTER or kind == ISOLATED:
             target = (first + i + classes[i]) & PAYLOAD_MASK
             if target >= N_CODE_POINTS:

@@ -8,13 +8,14 @@ is handed back to the caller.
 """
 
 from piecework._alphabet cimport PAGE_BITS, PAGE_SIZE, symbol_of
-from piecework._buffers cimport Ids, append_ids
+from piecework._buffers cimport Ids, append_id, reserve_ids
 from piecework._char_table cimport (
     CAN_START_SPECIAL,
     CONTEXT,
     DROP,
-    EXPAND,
+    FIRST_NOT_IN_WORD,
     FIRST_NOT_LETTER,
+    FIRST_NOT_START,
     ISOLATED,
     KIND_SHIFT,
     LETTER,
@@ -22,7 +23,7 @@ from piecework._char_table cimport (
     SPACE,
     SURROGATE,
 )
-from piecework._trie cimport NO_ROOM, NO_STATE, DoubleArray, end_word, step
+from piecework._trie cimport NO_STATE, DoubleArray, end_word, step
 from piecework._types cimport (
     DONE,
     NEEDS_NORMALIZER,
@@ -72,9 +73,9 @@ cdef inline Status encode_sized(
     """As encode_chars. Requires char_size == cursor.char_size, known to the compiler."""
     cdef const uint32_t* table = table_for(tables, char_size)
     cdef const void* chars = cursor.chars
-    cdef Py_ssize_t at = cursor.at, stop = cursor.stop
+    cdef Py_ssize_t at = cursor.at, stop = cursor.stop, word_stop
     cdef uint32_t entry, kind
-    cdef int32_t token_id
+    cdef DoubleArray trie = tables.trie[0]  # so that it can stay in registers
     cdef Status status
     while at < stop:
         entry = entry_at(table, chars, char_size, at)
@@ -82,17 +83,23 @@ cdef inline Status encode_sized(
             if special_starts_at(tables, chars, char_size, at, stop):
                 return NEEDS_SPLIT
             entry ^= CAN_START_SPECIAL
-        kind = entry >> KIND_SHIFT
-        if kind == LETTER or kind == EXPAND or kind == CONTEXT:
+        if entry < FIRST_NOT_LETTER:
+            word_stop = encode_letters(
+                tables, &trie, chars, char_size, at, stop, entry, out
+            )
+            if word_stop > at:
+                at = word_stop
+                continue
+        if entry < FIRST_NOT_START:
             cursor.word_start = at
-            status = encode_word(tables, cursor, char_size, out)
+            status = encode_word(tables, cursor, out)
             if status != DONE:
                 return status
             at = cursor.at
             continue
+        kind = entry >> KIND_SHIFT
         if kind == ISOLATED:
-            token_id = <int32_t>(entry & PAYLOAD_MASK)
-            if not append_ids(out, &token_id, 1):
+            if not append_id(out, <int32_t>(entry & PAYLOAD_MASK)):
                 return NO_MEMORY
         elif kind == SURROGATE:
             return NEEDS_REPAIR
@@ -101,42 +108,89 @@ cdef inline Status encode_sized(
     return DONE
 
 
-# The word at hand, as far as it has been read.
-cdef struct Word:
-    uint32_t state  # in the trie; NO_STATE: it is unknown, whatever follows
-    Py_ssize_t n_extra  # it has that many characters more after normalization
-    Py_ssize_t context_stop  # end of its last CONTEXT character, and what vanished behind
-    bint reorders  # a CONTEXT character came right behind another
-
-
-cdef inline Status encode_word(
-    const Tables* tables, Cursor* cursor, int char_size, Ids* out
+cdef inline Py_ssize_t encode_letters(
+    const Tables* tables, const DoubleArray* trie, const void* chars, int char_size,
+    Py_ssize_t start, Py_ssize_t stop, uint32_t entry, Ids* out
 ) noexcept nogil:
-    """Append the ids of the word at cursor.word_start, and move behind it.
+    """Append the ids of the word at `start`, if it is of plain letters.
 
-    Requires  the character there is a LETTER, EXPAND or CONTEXT, and starts no special
+    Requires  entry is that of text[start], and a plain letter's
+    Ensures   returns where the word ends, behind a space that ends it; or `start`, with
+              nothing appended, where encode_word is wanted: the word is not of plain
+              letters, or there is no memory
     """
     cdef const uint32_t* table = table_for(tables, char_size)
-    cdef const DoubleArray* trie = tables.trie
-    cdef const void* chars = cursor.chars
-    cdef Py_ssize_t start = cursor.word_start, at = start, stop = cursor.stop
-    cdef Py_ssize_t n_before = out.n, letters_stop
-    cdef uint32_t entry = 0, state = trie.start_root
-    cdef Word word = Word(state, 0, -1, False)
-    while True:
-        # Nearly all words are plain letters, and this is all they take.
-        letters_stop = min(stop, start + tables.max_word_chars + 1 - word.n_extra)
-        while at < letters_stop and state < NO_ROOM:
+    cdef Py_ssize_t at = start
+    cdef Py_ssize_t letters_stop = min(stop, start + tables.max_word_chars + 1)
+    cdef uint32_t state = trie.start_root
+    cdef int32_t* ids
+    if not reserve_ids(out, letters_stop - start):
+        return start
+    ids = out.data + out.n
+    while entry < FIRST_NOT_LETTER:
+        state = step(trie, state, entry, &ids)
+        at += 1
+        if state == NO_STATE or at == letters_stop:
+            break
+        entry = entry_at(table, chars, char_size, at)
+    if at - start > tables.max_word_chars:
+        state = NO_STATE
+    if state == NO_STATE:
+        while at < stop:
             entry = entry_at(table, chars, char_size, at)
             if entry >= FIRST_NOT_LETTER:
                 break
             at += 1
-            state = step(trie, state, entry, out)
-        if at - start + word.n_extra > tables.max_word_chars:
-            state = NO_STATE
-        if state >= NO_ROOM:
-            if state == NO_ROOM:
-                return NO_MEMORY
+    entry &= ~CAN_START_SPECIAL  # if the word ends here, the caller will look at it
+    if entry < FIRST_NOT_IN_WORD and at < stop:
+        return start
+    if end_word(trie, state, &ids) == NO_STATE:
+        ids = out.data + out.n
+        ids[0] = tables.unk_id
+        ids += 1
+    out.n = ids - out.data
+    return at + (entry >> KIND_SHIFT == SPACE)
+
+
+# The word at hand, as far as it has been read.
+cdef struct Word:
+    uint32_t state  # in the trie; NO_STATE: it is unknown, whatever follows
+    Py_ssize_t n_letters  # after normalization; no longer counted once it is unknown
+    Py_ssize_t context_stop  # end of its last CONTEXT character, and what vanished behind
+    bint reorders  # a CONTEXT character came right behind another
+
+
+cdef Status encode_word(const Tables* tables, Cursor* cursor, Ids* out) noexcept nogil:
+    """Append the ids of any word, that at cursor.word_start, and move behind it.
+
+    Requires  the character there is a LETTER, EXPAND or CONTEXT, and starts no special
+    """
+    cdef int char_size = cursor.char_size
+    cdef const uint32_t* table = table_for(tables, char_size)
+    cdef const DoubleArray* trie = tables.trie
+    cdef const void* chars = cursor.chars
+    cdef Py_ssize_t start = cursor.word_start, at = start, stop = cursor.stop
+    cdef Py_ssize_t n_before = out.n, letters_start, letters_stop
+    cdef uint32_t entry = 0
+    cdef int32_t* ids
+    cdef Word word = Word(trie.start_root, 0, -1, False)
+    while True:
+        letters_start = at
+        letters_stop = min(stop, at + tables.max_word_chars + 1 - word.n_letters)
+        if not reserve_ids(out, n_before - out.n + word.n_letters + letters_stop - at):
+            return NO_MEMORY
+        ids = out.data + out.n
+        while word.state != NO_STATE and at < letters_stop:
+            entry = entry_at(table, chars, char_size, at)
+            if entry >= FIRST_NOT_LETTER:
+                break
+            at += 1
+            word.state = step(trie, word.state, entry, &ids)
+        out.n = ids - out.data
+        word.n_letters += at - letters_start
+        if word.n_letters > tables.max_word_chars:
+            word.state = NO_STATE
+        if word.state == NO_STATE:
             while at < stop:
                 entry = entry_at(table, chars, char_size, at)
                 if entry >= FIRST_NOT_LETTER:
@@ -149,51 +203,54 @@ cdef inline Status encode_word(
             if at != start and special_starts_at(tables, chars, char_size, at, stop):
                 return NEEDS_SPLIT
             entry ^= CAN_START_SPECIAL
-        if ends_word(entry):
+        if entry >= FIRST_NOT_IN_WORD:
             break
-        word.state = state
-        add_to_word(tables, entry, at, &word, out)
-        state = word.state
+        if not add_to_word(tables, entry, at, &word, out):
+            return NO_MEMORY
         at += 1
     cursor.at = at
     if word.reorders:
         out.n = n_before
         return NEEDS_NORMALIZER
-    if state < NO_ROOM:
-        state = end_word(trie, state, out)
-    if state == NO_STATE:
-        out.n = n_before
-        return DONE if append_ids(out, &tables.unk_id, 1) else NO_MEMORY
-    return NO_MEMORY if state == NO_ROOM else DONE
+    if not reserve_ids(out, n_before - out.n + max(word.n_letters, 1)):
+        return NO_MEMORY
+    ids = out.data + out.n
+    if end_word(trie, word.state, &ids) == NO_STATE:
+        ids = out.data + n_before
+        ids[0] = tables.unk_id
+        ids += 1
+    out.n = ids - out.data
+    return DONE
 
 
-cdef inline bint ends_word(uint32_t entry) noexcept nogil:
-    cdef uint32_t kind = entry >> KIND_SHIFT
-    return kind == SPACE or kind == ISOLATED or kind == SURROGATE
-
-
-cdef void add_to_word(
+cdef bint add_to_word(
     const Tables* tables, uint32_t entry, Py_ssize_t at, Word* word, Ids* out
 ) noexcept nogil:
-    """Take the character at `at`, of any kind that does not end a word."""
-    cdef uint32_t kind = entry >> KIND_SHIFT, i
-    cdef const uint32_t* run
+    """Take the character at `at`, of any kind that does not end a word.
+
+    Ensures  False: no memory
+    """
+    cdef uint32_t kind = entry >> KIND_SHIFT, n = 1, i
+    cdef const uint32_t* letters = &entry
+    cdef int32_t* ids
     if kind == DROP:
-        word.n_extra -= 1
         word.context_stop += word.context_stop == at  # it joins what is on both sides
-        return
-    if kind == LETTER:
-        if word.state < NO_ROOM:
-            word.state = step(tables.trie, word.state, entry, out)
-        return
+        return True
     if kind == CONTEXT:
         word.reorders |= word.context_stop == at
         word.context_stop = at + 1
-    run = tables.runs + (entry & PAYLOAD_MASK)
-    word.n_extra += <Py_ssize_t>run[0] - 1
-    for i in range(1, run[0] + 1):
-        if word.state < NO_ROOM:
-            word.state = step(tables.trie, word.state, run[i], out)
+    if kind != LETTER:
+        letters = tables.runs + (entry & PAYLOAD_MASK) + 1
+        n = letters[-1]
+    word.n_letters += n
+    if not reserve_ids(out, word.n_letters):
+        return False
+    ids = out.data + out.n
+    for i in range(n):
+        if word.state != NO_STATE:
+            word.state = step(tables.trie, word.state, letters[i], &ids)
+    out.n = ids - out.data
+    return True
 
 
 cdef inline uint32_t char_at(

@@ -1,6 +1,6 @@
 """Double-array tries with failure links: the flat arrays, and the steps along them."""
 
-from piecework._buffers cimport Ids, append_ids
+from piecework._hints cimport likely
 from piecework._types cimport int32_t, uint32_t
 
 
@@ -37,60 +37,79 @@ cdef struct DoubleArray:
     uint32_t n_units
     uint32_t start_root
     uint32_t continuation_root
+    uint32_t continuation_base
 
 
 cdef enum:
     NO_STATE = 0xFFFFFFFFu  # as the result of a step: the word can't be cut into pieces
-    NO_ROOM = 0xFFFFFFFEu  # as the result of a step: no memory for its pieces
 
 
-# States go in and out by value: a state in memory would cost the walk five cycles a
-# character.
+# A walk along a word. Its state goes in and out by value, and its pieces go to `ids`, a
+# pointer that moves along: whatever lies in memory costs the walk cycles at each letter.
+# There is room where the caller has reserved one id for each letter of the word, as a
+# piece is at least one letter long.
 
 
 cdef inline uint32_t step(
-    const DoubleArray* trie, uint32_t state, uint32_t symbol, Ids* out
+    const DoubleArray* trie, uint32_t state, uint32_t symbol, int32_t** ids
 ) noexcept nogil:
     """Go along one symbol, after the failure links that this takes.
 
-    Requires  state < NO_ROOM; symbol <= the n_symbols that the trie was built with
+    Requires  state != NO_STATE; symbol <= the n_symbols that the trie was built with
     Ensures   returns the new state, and the pieces that are certain now are appended; or
-              NO_STATE, or NO_ROOM
+              NO_STATE
     """
     # In bounds: see Unit's invariant.
     cdef uint32_t child = trie.units[state].base + symbol
-    while trie.units[child].parent != state:
-        state = fail(trie, state, out)
-        if state >= NO_ROOM:
-            return state
+    while not likely(trie.units[child].parent == state):
+        if likely(ends_token(trie, state)):
+            # The next state is guessed (a branch) and not waited for (a load).
+            ids[0][0] = trie.failures[state].pop
+            ids[0] += 1
+            child = trie.continuation_base + symbol
+            if likely(trie.units[child].parent == trie.continuation_root):
+                return child
+            return NO_STATE
+        state = fail(trie, state, ids)
+        if state == NO_STATE:
+            return NO_STATE
         child = trie.units[state].base + symbol
     return child
 
 
+cdef inline bint ends_token(const DoubleArray* trie, uint32_t state) noexcept nogil:
+    """Say whether one token ends at `state`: its failure leaves nothing over."""
+    cdef Failure failure = trie.failures[state]
+    return failure.pop >= 0 and failure.state == trie.continuation_root
+
+
 cdef inline uint32_t fail(
-    const DoubleArray* trie, uint32_t state, Ids* out
+    const DoubleArray* trie, uint32_t state, int32_t** ids
 ) noexcept nogil:
     """Follow one failure link and append its pieces; requires and returns as `step`."""
     cdef Failure failure = trie.failures[state]
-    cdef const int32_t* list = &failure.pop
-    cdef int32_t n = 1
-    if failure.state == NO_STATE:
-        return NO_STATE
-    if failure.pop < 0:
-        list = trie.pops - failure.pop
-        n = list[-1]
-    return failure.state if append_ids(out, list, n) else NO_ROOM
+    if failure.pop >= 0:
+        ids[0][0] = failure.pop
+        ids[0] += failure.state != NO_STATE
+    else:
+        ids[0] = append_pops(trie.pops - failure.pop, ids[0])
+    return failure.state
 
 
 cdef inline uint32_t end_word(
-    const DoubleArray* trie, uint32_t state, Ids* out
+    const DoubleArray* trie, uint32_t state, int32_t** ids
 ) noexcept nogil:
     """Append the pieces of what is left at a word's end; requires and returns as `step`."""
-    while state != trie.continuation_root:
-        state = fail(trie, state, out)
-        if state >= NO_ROOM:
-            break
+    if likely(state != NO_STATE and ends_token(trie, state)):
+        ids[0][0] = trie.failures[state].pop
+        ids[0] += 1
+        return trie.continuation_root
+    while state != trie.continuation_root and state != NO_STATE:
+        state = fail(trie, state, ids)
     return state
+
+
+cdef int32_t* append_pops(const int32_t* list, int32_t* ids) noexcept nogil
 
 
 cdef class DoubleTrie:

@@ -58,6 +58,7 @@ cdef class DoubleTrie:
         builder.place(&self.array)
         self.array.start_root = builder.slot[start_root]
         self.array.continuation_root = builder.slot[continuation_root]
+        self.array.continuation_base = self.array.units[self.array.continuation_root].base
         builder.link(&self.array)
 
     def __dealloc__(self):
@@ -69,6 +70,14 @@ cdef class DoubleTrie:
     def n_units(self):
         """Length of the flat arrays: their fill is the number of states divided by it."""
         return self.array.n_units
+
+
+cdef int32_t* append_pops(const int32_t* list, int32_t* ids) noexcept nogil:
+    """Append a list of Failure.pop; return where the next id goes."""
+    cdef int32_t i
+    for i in range(list[-1]):
+        ids[i] = list[i]
+    return ids + list[-1]
 
 
 # One node of the linked trie. value: the id of the token that ends here, or -1.
@@ -544,11 +553,11 @@ cdef bint link_state(
         child = array.units[failure.state].base + symbol
         if array.units[child].parent == failure.state:
             break
-        if pops.n == start + 1 and not append_pops(failure.pop, pops):
+        if pops.n == start + 1 and not append_list(failure.pop, pops):
             return False
         if pops.n > MAX_POPS or (
             array.failures[failure.state].state != NO_STATE
-            and not append_pops(array.failures[failure.state].pop, pops)
+            and not append_list(array.failures[failure.state].pop, pops)
         ):
             return False
         failure.state = array.failures[failure.state].state
@@ -564,7 +573,7 @@ cdef bint link_state(
     return True
 
 
-cdef bint append_pops(int32_t pop, Ids* pops) noexcept nogil:
+cdef bint append_list(int32_t pop, Ids* pops) noexcept nogil:
     """Append the pieces that `pop` stands for to `pops`, which also holds the lists."""
     cdef Py_ssize_t first = -1 - <Py_ssize_t>pop, i
     cdef int32_t n = 1 if pop >= 0 else pops.data[first]

@@ -45,11 +45,11 @@ class Kind(IntEnum):
     """The upper four bits of an entry: what remains of the code point, and what that does."""
 
     LETTER = 0  # one letter:                 (code point + payload) modulo 2**28
-    SPACE = 1  # ends a word
-    ISOLATED = 2  # one character, a word of its own; payload as for LETTER
+    EXPAND = 1  # several letters:           runs[payload] is their count, then they follow
+    CONTEXT = 2  # letters (as for EXPAND) that may change places with those of neighbours
     DROP = 3  # nothing
-    EXPAND = 4  # several letters:           runs[payload] is their count, then they follow
-    CONTEXT = 5  # letters (as for EXPAND) that may change places with those of neighbours
+    SPACE = 4  # ends a word
+    ISOLATED = 5  # one character, a word of its own; payload as for LETTER
 
 
 # One entry, 32 bits, stands for a code point at pages[page_index[cp >> 6], cp & 63].

@@ -1,0 +1,16 @@
+"""What the compiler and the processor can't know, and need not believe."""
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__) || defined(__clang__)
+    #define piecework_prefetch(address) __builtin_prefetch(address)
+    #define piecework_likely(condition) __builtin_expect(!!(condition), 1)
+    #else
+    #define piecework_prefetch(address) ((void)(address))
+    #define piecework_likely(condition) (condition)
+    #endif
+    """
+    # Mostly true: the code for this case comes first.
+    bint likely "piecework_likely"(bint condition) noexcept nogil
+    # Begin to load the cache line at `address`, which need not be valid.
+    void prefetch "piecework_prefetch"(const void* address) noexcept nogil
