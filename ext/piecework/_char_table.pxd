@@ -35,19 +35,28 @@ cdef enum:
     FIRST_NOT_START = 0x30000000u  # begins no word
     FIRST_NOT_IN_WORD = 0x40000000u  # ends a word
     CAN_START_SPECIAL = 0x80000000u
+    BMP_SIZE = 0x10000
+    # table[FIRST_PAGE_START + page]: where that page begins, if it is above the BMP.
+    FIRST_PAGE_START = 0x10000 - (0x10000 >> 6)
+    FIXED_SIZE = 0x10000 + ((0x110000 - 0x10000) >> 6)  # of the table, without those pages
 
 
-# entry_of(cp) is table[table[cp >> 6] + (cp & 63)]: the first N_PAGES numbers say where
-# the page of 64 code points begins, the pages follow. One array, so that the inner loop
-# needs one register for it.
-# Invariants: latin_entries[cp] is entry_of(cp) for cp < 256; every run index in an EXPAND
-# or CONTEXT entry is valid.
+# The entry of a character of the Basic Multilingual Plane is table[cp]; a text whose str
+# has one or two bytes a character holds no others. Numbers follow that say where
+# in the table the page of each 64 higher code points begins, and those pages.
+# Invariant: every run index in an EXPAND or CONTEXT entry is valid.
 cdef class CharTable:
-    cdef uint32_t latin_entries[256]
-    cdef uint32_t* table  # (N_PAGES + n_pages * 64,)
+    cdef uint32_t* table
     cdef uint32_t* runs  # (n_runs,)
 
 
-cdef inline uint32_t* entry_of(uint32_t* table, uint32_t cp) noexcept nogil:
+cdef inline uint32_t entry_of(const uint32_t* table, uint32_t cp) noexcept nogil:
     """Requires cp < N_CODE_POINTS."""
-    return &table[table[cp >> PAGE_BITS] + (cp & (PAGE_SIZE - 1))]
+    return table[place_of(table, cp)]
+
+
+cdef inline uint32_t place_of(const uint32_t* table, uint32_t cp) noexcept nogil:
+    """Return where in the table the entry of a character stands; requires as entry_of."""
+    if cp < BMP_SIZE:
+        return cp
+    return table[FIRST_PAGE_START + (cp >> PAGE_BITS)] + (cp & (PAGE_SIZE - 1))

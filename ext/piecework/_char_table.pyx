@@ -87,29 +87,30 @@ cdef int fill_table(
     list special_starts,
 ) except -1:
     """Lay out the pages and fill them; pages without any token's character are shared."""
-    cdef uint32_t* table = <uint32_t*>PyMem_RawCalloc(N_PAGES, sizeof(uint32_t))
-    cdef uint32_t page, size, cp
+    cdef uint32_t* table = <uint32_t*>PyMem_RawCalloc(FIXED_SIZE, sizeof(uint32_t))
+    cdef uint32_t page, start, size, cp
     cdef void* larger
     if table == NULL:
         raise MemoryError
     char_table.table = table
-    size = lay_out_pages(table, page_index, pages, alphabet, special_starts)
+    size = lay_out_pages(table + FIRST_PAGE_START, page_index, pages, alphabet, special_starts)
     larger = PyMem_RawRealloc(table, size * sizeof(uint32_t))
     if larger == NULL:
         raise MemoryError
     table = char_table.table = <uint32_t*>larger
-    size = N_PAGES
+    size = FIXED_SIZE
     for page in range(N_PAGES):
-        if table[page] == size:  # else it is shared, and filled already
+        start = place_of(table, page << PAGE_BITS)
+        if start >= BMP_SIZE:
+            if start < size:
+                continue  # it is shared, and filled already
             size += PAGE_SIZE
-            fill_page(
-                page << PAGE_BITS, &pages[page_index[page], 0], runs, alphabet, trie,
-                unk_id, table + table[page],
-            )
+        fill_page(
+            page << PAGE_BITS, &pages[page_index[page], 0], runs, alphabet, trie, unk_id,
+            table + start,
+        )
     for cp in special_starts:
-        entry_of(table, cp)[0] |= CAN_START_SPECIAL
-    for cp in range(256):
-        char_table.latin_entries[cp] = entry_of(table, cp)[0]
+        table[place_of(table, cp)] |= CAN_START_SPECIAL
     return 0
 
 
@@ -117,20 +118,21 @@ cdef uint32_t lay_out_pages(
     uint32_t* page_start, const uint16_t[::1] page_index, const uint32_t[:, ::1] pages,
     Alphabet alphabet, list special_starts,
 ) except 0:
-    """Say where each page goes, in ascending order; return the size of the whole table."""
+    """Say where each page above the BMP goes, in ascending order; return the table's size."""
     cdef Py_ssize_t n_class_pages = pages.shape[0]
-    cdef uint32_t page, class_page, size = N_PAGES
+    cdef uint32_t page, class_page, size = FIXED_SIZE
     # Where the pages that are like this class page begin; 0: there is none so far.
     cdef list shared = [0] * n_class_pages
     cdef list uniform = [maps_to_itself(&pages[i, 0]) for i in range(n_class_pages)]
     cdef set own = {cp >> PAGE_BITS for cp in special_starts}
-    own.update(range(FIRST_SURROGATE >> PAGE_BITS, (LAST_SURROGATE >> PAGE_BITS) + 1))
     for page in range(N_PAGES):
         class_page = page_index[page]
         if class_page >= n_class_pages:
             raise ValueError(
                 f"page_index[{page}] is {class_page}, of {n_class_pages} pages"
             )
+        if page < BMP_SIZE >> PAGE_BITS:
+            continue
         if alphabet.table.page_index[page] or page in own or not uniform[class_page]:
             page_start[page] = size
             size += PAGE_SIZE

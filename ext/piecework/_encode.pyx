@@ -161,8 +161,7 @@ cdef class Encoder:
         self.trie = trie
         self.specials = specials
         self.special_alphabet = special_alphabet
-        self.tables.latin_entries = table.latin_entries
-        self.tables.char_table = table.table
+        self.tables.entries = table.table
         self.tables.runs = table.runs
         self.tables.trie = &trie.array
         self.tables.specials = &specials.array

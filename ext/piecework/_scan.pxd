@@ -8,8 +8,7 @@ from piecework._types cimport Status, int32_t, uint32_t
 
 # All that the inner loop reads. Borrowed from objects that outlive it; never written.
 cdef struct Tables:
-    const uint32_t* latin_entries  # see CharTable
-    const uint32_t* char_table
+    const uint32_t* entries  # CharTable.table
     const uint32_t* runs
     const DoubleArray* trie
     const DoubleArray* specials  # NULL: the text is known to hold no special token

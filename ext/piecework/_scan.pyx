@@ -7,7 +7,7 @@ needs more than one character's context, a special token, marks that may swap pl
 is handed back to the caller.
 """
 
-from piecework._alphabet cimport PAGE_BITS, PAGE_SIZE, symbol_of
+from piecework._alphabet cimport symbol_of
 from piecework._buffers cimport Ids, append_id, reserve_ids
 from piecework._char_table cimport (
     CAN_START_SPECIAL,
@@ -22,6 +22,7 @@ from piecework._char_table cimport (
     PAYLOAD_MASK,
     SPACE,
     SURROGATE,
+    entry_of,
 )
 from piecework._trie cimport NO_STATE, DoubleArray, end_word, step
 from piecework._types cimport (
@@ -71,14 +72,13 @@ cdef inline Status encode_sized(
     const Tables* tables, Cursor* cursor, int char_size, Ids* out
 ) noexcept nogil:
     """As encode_chars. Requires char_size == cursor.char_size, known to the compiler."""
-    cdef const uint32_t* table = table_for(tables, char_size)
     cdef const void* chars = cursor.chars
     cdef Py_ssize_t at = cursor.at, stop = cursor.stop, word_stop
     cdef uint32_t entry, kind
     cdef DoubleArray trie = tables.trie[0]  # so that it can stay in registers
     cdef Status status
     while at < stop:
-        entry = entry_at(table, chars, char_size, at)
+        entry = entry_at(tables.entries, chars, char_size, at)
         if entry >= CAN_START_SPECIAL:
             if special_starts_at(tables, chars, char_size, at, stop):
                 return NEEDS_SPLIT
@@ -119,7 +119,6 @@ cdef inline Py_ssize_t encode_letters(
               nothing appended, where encode_word is wanted: the word is not of plain
               letters, or there is no memory
     """
-    cdef const uint32_t* table = table_for(tables, char_size)
     cdef Py_ssize_t at = start
     cdef Py_ssize_t letters_stop = min(stop, start + tables.max_word_chars + 1)
     cdef uint32_t state = trie.start_root
@@ -132,12 +131,12 @@ cdef inline Py_ssize_t encode_letters(
         at += 1
         if state == NO_STATE or at == letters_stop:
             break
-        entry = entry_at(table, chars, char_size, at)
+        entry = entry_at(tables.entries, chars, char_size, at)
     if at - start > tables.max_word_chars:
         state = NO_STATE
     if state == NO_STATE:
         while at < stop:
-            entry = entry_at(table, chars, char_size, at)
+            entry = entry_at(tables.entries, chars, char_size, at)
             if entry >= FIRST_NOT_LETTER:
                 break
             at += 1
@@ -166,7 +165,6 @@ cdef Status encode_word(const Tables* tables, Cursor* cursor, Ids* out) noexcept
     Requires  the character there is a LETTER, EXPAND or CONTEXT, and starts no special
     """
     cdef int char_size = cursor.char_size
-    cdef const uint32_t* table = table_for(tables, char_size)
     cdef const DoubleArray* trie = tables.trie
     cdef const void* chars = cursor.chars
     cdef Py_ssize_t start = cursor.word_start, at = start, stop = cursor.stop
@@ -181,7 +179,7 @@ cdef Status encode_word(const Tables* tables, Cursor* cursor, Ids* out) noexcept
             return NO_MEMORY
         ids = out.data + out.n
         while word.state != NO_STATE and at < letters_stop:
-            entry = entry_at(table, chars, char_size, at)
+            entry = entry_at(tables.entries, chars, char_size, at)
             if entry >= FIRST_NOT_LETTER:
                 break
             at += 1
@@ -192,7 +190,7 @@ cdef Status encode_word(const Tables* tables, Cursor* cursor, Ids* out) noexcept
             word.state = NO_STATE
         if word.state == NO_STATE:
             while at < stop:
-                entry = entry_at(table, chars, char_size, at)
+                entry = entry_at(tables.entries, chars, char_size, at)
                 if entry >= FIRST_NOT_LETTER:
                     break
                 at += 1
@@ -263,21 +261,14 @@ cdef inline uint32_t char_at(
     return (<const uint32_t*>chars)[at]
 
 
-cdef inline const uint32_t* table_for(
-    const Tables* tables, int char_size
-) noexcept nogil:
-    """Return the table that entry_at takes."""
-    return tables.latin_entries if char_size == 1 else tables.char_table
-
-
 cdef inline uint32_t entry_at(
-    const uint32_t* table, const void* chars, int char_size, Py_ssize_t at
+    const uint32_t* entries, const void* chars, int char_size, Py_ssize_t at
 ) noexcept nogil:
     """Return the table entry of a character."""
     cdef uint32_t cp = char_at(chars, char_size, at)
-    if char_size == 1:
-        return table[cp]
-    return table[table[cp >> PAGE_BITS] + (cp & (PAGE_SIZE - 1))]
+    if char_size == 4:
+        return entry_of(entries, cp)
+    return entries[cp]  # as entry_of: all of these lie in the BMP
 
 
 cdef bint special_starts_at(
