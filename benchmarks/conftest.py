@@ -24,7 +24,7 @@ KINDS = {
 
 @pytest.fixture(scope="session", params=KINDS)
 def halves(request):
-    """Two halves of one kind of text, documents shuffled: one to warm up with, one to time."""
+    """A kind of text, and its documents, shuffled, in halves: to warm up with, and to time."""
     texts = []
     for pattern in KINDS[request.param]:
         for path in sorted((DATA / "corpora").glob(f"{pattern}.txt")):
@@ -33,7 +33,7 @@ def halves(request):
         pytest.skip(f"no corpora in {DATA}")
     random.Random(0).shuffle(texts)
     half = len(texts) // 2
-    return texts[:half], texts[half:]
+    return request.param, texts[:half], texts[half:]
 
 
 @pytest.fixture(scope="session")
@@ -47,3 +47,20 @@ def tokenizer_json(tokenizer, tmp_path_factory):
     path = tmp_path_factory.mktemp("tokenizer") / "tokenizer.json"
     tokenizer.save(path)
     return path
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Print the ratios, which pytest-benchmark's own table has no column for."""
+    session = getattr(config, "_benchmarksession", None)
+    rows = [each.extra_info for each in session.benchmarks] if session else []
+    rows = [row for row in rows if "ratio" in row]
+    if rows:
+        terminalreporter.section("piecework beside its peers, MB/s of UTF-8, one core")
+        line = "{:<13}{:<10}{:<12}{:>10}{:>10}{:>8}  {}"
+        terminalreporter.line(
+            line.format("text", "state", "peer", "piecework", "peer", "ratio", "ids")
+        )
+    for row in rows:
+        figures = [f"{row[name]:.1f}" for name in ("MB/s", "peer MB/s", "ratio")]
+        ids = "equal" if row["same ids"] else "DIFFER"
+        terminalreporter.line(line.format(row["kind"], row["state"], row["peer"], *figures, ids))
