@@ -29,7 +29,13 @@ compile_args = ["-O0", "-g"] if DEBUG else ["-O3", "-g0"]
 macros = [] if DEBUG else [("CYTHON_WITHOUT_ASSERTIONS", "1")]
 link_args = []
 if SANITIZE:
-    compile_args.append("-fsanitize=address,undefined")
+    # A finding ends the process, as pytest would swallow a mere message; and Python's own flags
+    # switch the check for signed overflow off.
+    compile_args += [
+        "-fsanitize=address,undefined",
+        "-fno-sanitize-recover=undefined",
+        "-fno-wrapv",
+    ]
     link_args.append("-fsanitize=address,undefined")
 
 

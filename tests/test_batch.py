@@ -1,5 +1,6 @@
 """Batch: rows as views, slices, padding, equality, and what its constructor refuses."""
 
+import copy
 import pickle
 
 import numpy as np
@@ -45,10 +46,17 @@ def test_index_beyond_the_rows_raises_index_error_naming_it(batch, row):
         batch[row]
 
 
-@pytest.mark.parametrize("row", [1.0, "1", None, (0, 1)])
+@pytest.mark.parametrize("row", [1.0, "1", None, (0, 1), np.array([0, 1])])
 def test_index_that_is_no_integer_raises_type_error(batch, row):
-    with pytest.raises(TypeError):
+    message = f"expected the number of a row, or a slice, got {type(row).__name__}"
+    with pytest.raises(TypeError, match=message):
         batch[row]
+
+
+@pytest.mark.parametrize("item", [7592, [101, 7592, 102], np.array([5], dtype=np.int32)])
+def test_in_is_refused_with_what_to_use_instead(batch, item):
+    with pytest.raises(TypeError, match=r"no `in`: look into batch\.ids for an id, tolist\(\) for"):
+        item in batch  # noqa: B015
 
 
 def test_iteration_gives_views_in_order(batch):
@@ -121,12 +129,39 @@ def test_to_padded_of_rows_without_tokens_has_no_columns(rows):
         ({"pad_id": 2**31}, "2147483648 does not fit into dtype int32"),
         ({"dtype": np.float32}, "dtype must be an integer type, not float32"),
         ({"side": "both"}, "side must be 'right' or 'left', not 'both'"),
+        ({"dtype": "m8[s]"}, r"dtype must be an integer type, not timedelta64\[s\]"),
         ({"multiple_of": 0}, "multiple_of must be at least 1, not 0"),
+        ({"length": -1}, "length must be at least 0, not -1"),
     ],
 )
 def test_to_padded_refuses_what_would_lose_ids(batch, options, message):
     with pytest.raises(ValueError, match=message):
         batch.to_padded(**options)
+
+
+@pytest.mark.parametrize("name", ["pad_id", "multiple_of", "length"])
+@pytest.mark.parametrize("value", [1.5, 8.0, "3", True, np.True_, np.array([9])], ids=repr)
+def test_to_padded_refuses_numbers_that_are_no_integers(batch, name, value):
+    message = rf"^{name} must be an integer, not .* of type {type(value).__name__}$"
+    with pytest.raises(TypeError, match=message):
+        batch.to_padded(**{name: value})
+
+
+def test_to_padded_refuses_a_dtype_that_is_none(batch):
+    with pytest.raises(TypeError, match="dtype must be an integer type, not 'integer!'"):
+        batch.to_padded(dtype="integer!")
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint64, np.array])
+def test_to_padded_takes_integers_of_numpy(batch, kind):
+    padded = batch.to_padded(kind(9), pad_id=kind(7), multiple_of=kind(4))
+    expected = batch.to_padded(9, pad_id=7, multiple_of=4)
+    assert np.array_equal(padded.input_ids, expected.input_ids)
+
+
+def test_negative_length_is_refused_where_there_are_no_rows():
+    with pytest.raises(ValueError, match="length must be at least 0, not -1"):
+        make_batch([]).to_padded(-1)
 
 
 def test_equality_compares_rows_not_objects(batch):
@@ -142,11 +177,18 @@ def test_hash_is_refused(batch):
         hash(batch)
 
 
-def test_pickle_keeps_rows_and_drops_what_a_slice_does_not_show(batch):
-    assert pickle.loads(pickle.dumps(batch)) == batch
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_pickle_keeps_rows_and_drops_what_a_slice_does_not_show(batch, protocol):
+    assert pickle.loads(pickle.dumps(batch, protocol)) == batch
     many = make_batch([[7] * 100_000, [8, 9]])
-    assert len(pickle.dumps(many[1:])) < 1_000
-    assert pickle.loads(pickle.dumps(many[1:])) == many[1:]
+    assert len(pickle.dumps(many[1:], protocol)) < 1_000
+    assert pickle.loads(pickle.dumps(many[1:], protocol)) == many[1:]
+
+
+def test_copy_shares_the_arrays_and_deepcopy_does_not(batch):
+    assert copy.copy(batch) == copy.deepcopy(batch) == batch
+    assert np.shares_memory(copy.copy(batch).ids, batch.ids)
+    assert not np.shares_memory(copy.deepcopy(batch).ids, batch.ids)
 
 
 @pytest.mark.parametrize(

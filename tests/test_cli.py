@@ -1,5 +1,7 @@
 """The command line: what it prints where, its exit codes, and that no user sees a traceback."""
 
+import gzip
+import io
 import os
 import re
 import signal
@@ -7,6 +9,7 @@ import subprocess
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -90,12 +93,18 @@ def test_importing_the_library_loads_neither_click_nor_tqdm():
         (["decode", "out", "more"], "expected one folder"),
         (["decode", "--ids", "101", "--row", "1"], "--row chooses rows of a folder"),
         (["show"], "Missing argument 'TEXT'"),
+        (["encode", "text.txt", "-o", ""], "for '-o' / '--out': expected a path, got an empty"),
+        (["encode", "text.txt", "", "-o", "out"], "for 'INPUT...': expected a path, got an empty"),
+        (["encode", "text.txt", "-o", "out", "-t", ""], "'--tokenizer': expected a path, got"),
+        (["show", "x", "-t", ""], "'--tokenizer': expected a path, got an empty text"),
+        (["decode", ""], "expected a path, got an empty text"),
     ],
 )
-def test_wrong_usage_exits_with_2(text_file, arguments, message):
+def test_wrong_usage_exits_with_2(text_file, tmp_path, arguments, message):
     result = run(*arguments, code=2)
     assert message in result.stderr
     assert result.stdout == ""
+    assert [path.name for path in tmp_path.iterdir()] == ["text.txt"]
 
 
 @pytest.mark.parametrize(
@@ -103,11 +112,15 @@ def test_wrong_usage_exits_with_2(text_file, arguments, message):
     [
         (["encode", "gone.txt", "-o", "out"], "input gone.txt does not exist"),
         (["encode", ".", "-o", "out"], "input . is a folder"),
-        (["encode", "bad.txt", "-o", "out"], "bad.txt, line 2, byte 4 of the file: invalid UTF-8"),
+        (["encode", "bad.txt", "-o", "out"], "bad.txt, line 2, byte 4 of the input: invalid UTF-8"),
+        (["encode", "bad.txt", "-o", "out/of/here"], "bad.txt, line 2, byte 4 of the input"),
+        (["encode", "text.gz", "-o", "out"], "text.gz is compressed (gzip), but text is expected"),
         (["encode", "text.txt", "-o", "text.txt"], "output text.txt is a file"),
         (["show", "x", "-t", "gone.json"], "tokenizer gone.json does not exist"),
         (["show", "x", "-t", "gone/vocab.txt"], "tokenizer gone/vocab.txt does not exist"),
         (["show", "x", "-t", "bad.txt"], "bad.txt"),
+        (["show", "x", "-t", "plain.txt"], "of plain.txt lacks [CLS] or [SEP]; --no-special"),
+        (["encode", "text.txt", "-o", "out", "-t", "plain.txt"], "[CLS] or [SEP]; --no-special"),
         (["decode", "."], ". holds no ids.npy: not a finished result of encode"),
         (["decode", "--ids", "101", "seven"], "position 1: expected an id, got 'seven'"),
         (["decode", "--ids", "101", "30522"], "position 1"),
@@ -116,12 +129,30 @@ def test_wrong_usage_exits_with_2(text_file, arguments, message):
 )
 def test_failure_exits_with_1_and_one_line(text_file, tmp_path, arguments, message):
     (tmp_path / "bad.txt").write_bytes(b"one\n\xff\n")
+    (tmp_path / "plain.txt").write_bytes(b"[UNK]\nx\n")
+    (tmp_path / "text.gz").write_bytes(gzip.compress(b"one\n"))
     result = run(*arguments, code=1)
     assert result.stderr.startswith("Error: ")
     assert result.stderr.count("\n") == 1
     assert message in result.stderr
     assert result.stdout == ""
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "place"),
+    [
+        (["encode", "-", "-o", "out"], b"a\n\xff", "line 2, byte 2 of the input: invalid UTF-8"),
+        (["show", "-"], b"a\xff", "line 1, byte 1 of the input: invalid UTF-8 (0xff: invalid"),
+        (["decode", "--ids", "-"], b"101\n102 \xff", "line 2, byte 8 of the input: invalid UTF-8"),
+        (["encode", "-", "-o", "out"], gzip.compress(b"a"), "(gzip), but text is expected"),
+        (["show", "-"], gzip.compress(b"a"), "(gzip), but text is expected"),
+    ],
+)
+def test_standard_input_that_is_no_utf8_is_named(arguments, stdin, place):
+    result = run(*arguments, stdin=stdin, code=1)
+    assert result.stderr.startswith("Error: standard input")
+    assert place in result.stderr
 
 
 # ---- encode ----
@@ -303,7 +334,47 @@ def test_decode_of_a_damaged_folder_is_refused(text_file):
     run("encode", text_file, "-o", "out")
     np.save("out/ids.npy", np.zeros(3, dtype=np.int32))
     result = run("decode", "out", code=1)
-    assert "out is not a result of encode: row_splits must end with" in result.stderr
+    assert result.stderr.startswith(
+        "Error: ids.npy and row_splits.npy of out are no pair that encode wrote: "
+        "row_splits must end with len(ids) = 3, not "
+    )
+
+
+def npy_bytes(array):
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(("name", "dtype"), [("ids", "int32"), ("row_splits", "int64")])
+@pytest.mark.parametrize(
+    ("content", "detail"),
+    [
+        (b"", "EOF"),
+        (b"junk that is long enough", "the magic string is not correct"),
+        (b"PK\x03\x04 a zip file, as np.savez writes", "the magic string is not correct"),
+        (npy_bytes(np.arange(99))[:-1], ""),
+        (npy_bytes(np.arange(9)).replace(b"}", b"("), ""),
+        (npy_bytes(np.array([None])), ""),
+        (npy_bytes(np.zeros(3, "u2")), "it holds uint16 of shape (3,)"),
+        (npy_bytes(np.zeros(3, "f8")), "it holds float64 of shape (3,)"),
+    ],
+)
+def test_decode_names_the_damaged_file(text_file, tmp_path, name, dtype, content, detail):
+    run("encode", text_file, "-o", "out")
+    (tmp_path / "out" / f"{name}.npy").write_bytes(content)
+    result = run("decode", "out", code=1)
+    path = Path("out", f"{name}.npy")
+    expected = f"Error: {path} is no .npy file of a 1-D {dtype} array, as encode writes it: "
+    assert result.stderr.startswith(expected + detail)
+    assert result.stderr.count("\n") == 1
+    assert "pickle" not in result.stderr
+
+
+def test_decode_refuses_a_matrix(text_file):
+    run("encode", text_file, "-o", "out")
+    np.save("out/ids.npy", np.zeros((3, 1), dtype=np.int32))
+    assert "it holds int32 of shape (3, 1)" in run("decode", "out", code=1).stderr
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a closed pipe is an error of its own elsewhere")
@@ -347,6 +418,35 @@ def test_show_reads_standard_input():
     assert run("show", "-", "--no-special", stdin="日本\nhello".encode()).stdout == (
         "日    本    hello\n1864  1876  7592\n"
     )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="arguments are bytes on POSIX systems only")
+@pytest.mark.parametrize(
+    "locale", [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, {"PYTHONUTF8": "1"}]
+)
+def test_show_takes_arguments_as_utf8_in_any_locale(locale):
+    def show(argument):
+        return subprocess.run(
+            [*COMMAND, "show", "--no-special", argument],
+            capture_output=True,
+            check=False,
+            env={**os.environ, **locale},
+        )
+
+    assert show("日本 é".encode()).stdout.decode() == "日    本    e   \n1864  1876  1041\n"
+    result = show(b"a\xff")
+    assert result.returncode == 1
+    assert result.stderr.startswith(b"Error: argument TEXT, line 1, byte 1 of the input: invalid")
+
+
+def test_show_escapes_what_the_output_can_not_encode():
+    result = subprocess.run(
+        [*COMMAND, "show", "--no-special", "日 a"],
+        capture_output=True,
+        check=True,
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+    )
+    assert result.stdout.splitlines() == [b"\\u65e5  a   ", b"1864    1037"]
 
 
 @pytest.mark.parametrize(("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])

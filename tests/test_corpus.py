@@ -1,7 +1,10 @@
 """encode_files: which bytes are documents, what lies on disk, and what remains after a failure."""
 
+import bz2
 import errno
+import gzip
 import io
+import lzma
 import os
 import re
 import sys
@@ -14,7 +17,7 @@ import pytest
 from helpers import embedded_vocab, hf_ids, hf_tokenizer
 
 from piecework import Batch, WordPieceTokenizer
-from piecework.corpus import EncodeReport, encode_files
+from piecework.corpus import EncodeReport, encode_files, write_npy
 from piecework.corpus.read_text import read_documents
 from piecework.corpus.write_npy import _GrowingNpy, _header, open_batch_writer
 
@@ -84,9 +87,35 @@ def test_blocks_stay_near_their_size():
     ],
 )
 def test_invalid_utf8_is_named_by_file_line_and_byte(content, line, byte, detail, block_bytes):
-    where = rf"x\.txt, line {line}, byte {byte} of the file: invalid UTF-8 \({detail}\)"
+    where = rf"x\.txt, line {line}, byte {byte} of the input: invalid UTF-8 \({detail}\)"
     with pytest.raises(ValueError, match=where):
         list(read_documents(io.BytesIO(content), "x.txt", block_bytes))
+
+
+@pytest.mark.parametrize("block_bytes", [1, 2**20])
+@pytest.mark.parametrize(
+    ("content", "kind", "command"),
+    [
+        (gzip.compress(b"text"), "gzip", "gzip -dc"),
+        (bz2.compress(b"text"), "bzip2", "bzip2 -dc"),
+        (lzma.compress(b"text"), "xz", "xz -dc"),
+        (b"\x28\xb5\x2f\xfd\x04\x00", "zstd", "zstd -dc"),
+        (b"PK\x03\x04\n\xff", "zip", "unzip -p"),
+    ],
+)
+def test_compressed_input_is_named_with_the_command_that_unpacks_it(
+    content, kind, command, block_bytes
+):
+    message = rf"^x is compressed \({kind}\), but text is expected: .* {command} FILE \| piecework"
+    with pytest.raises(ValueError, match=message):
+        list(read_documents(io.BytesIO(content), "x", block_bytes))
+
+
+def test_text_may_begin_as_compressed_data_does():
+    (block,) = read_documents(io.BytesIO(b"BZh9 and PK\x03\x04"), "x")
+    assert block.texts == ["BZh9 and PK\x03\x04"]
+    with pytest.raises(ValueError, match="line 2, byte 3 of the input"):
+        list(read_documents(io.BytesIO(b"a\n\x1f\x8b"), "x", 2))
 
 
 # ---- the result ----
@@ -209,6 +238,7 @@ def test_memory_follows_the_block_not_the_file(tmp_path, tokenizer):
         (["a.txt", "folder"], IsADirectoryError, r"input .*folder is a folder; a text file is exp"),
         (["-", "a.txt", "-"], ValueError, r"standard input \(-\) can be read only once"),
         ("a.txt", TypeError, "inputs must be a sequence of paths, not one str"),
+        (["a.txt", ""], ValueError, "inputs and out_dir must be paths, but one of them is empty"),
     ],
 )
 def test_unfit_inputs_are_refused_before_anything_is_made(
@@ -220,6 +250,14 @@ def test_unfit_inputs_are_refused_before_anything_is_made(
     with pytest.raises(error, match=message):
         encode_files(inputs, "out", tokenizer)
     assert names(tmp_path) == ["a.txt", "folder"]
+
+
+def test_empty_output_is_not_the_current_folder(inputs, tokenizer, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = names(tmp_path)
+    with pytest.raises(ValueError, match="out_dir must be paths, but one of them is empty"):
+        encode_files(inputs, "", tokenizer)
+    assert names(tmp_path) == before
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may read everything")
@@ -314,6 +352,23 @@ def test_failed_run_leaves_no_file_and_no_new_folder(failing, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_failed_run_removes_the_folders_it_made_and_no_other(failing, tmp_path):
+    (tmp_path / "old" / "empty").mkdir(parents=True)
+    failing(tmp_path / "old" / "empty" / "new" / "newer" / "out")
+    assert names(tmp_path / "old") == ["empty"]
+    assert names(tmp_path / "old" / "empty") == []
+
+
+def test_failed_run_leaves_new_folders_that_others_use(inputs, tmp_path, tokenizer):
+    def use_and_fail(report):
+        (tmp_path / "new" / "notes").touch()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        encode_files(inputs, tmp_path / "new" / "out", tokenizer, progress=use_and_fail)
+    assert names(tmp_path / "new") == ["notes"]
+
+
 def test_failed_run_leaves_other_files_of_its_folder(failing, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "notes").touch()
@@ -392,3 +447,19 @@ def test_header_has_one_size_whatever_the_length(dtype):
     sizes = {len(_header(np.dtype(dtype), length)) for length in (0, 1, 10**9, 2**63 - 1)}
     assert len(sizes) == 1
     assert sizes.pop() % 64 == 0
+
+
+@pytest.mark.parametrize("call", [1, 2])
+def test_ctrl_c_right_behind_the_making_of_a_file_leaves_nothing(tmp_path, monkeypatch, call):
+    calls = []
+
+    def header(dtype, length):
+        calls.append(dtype)
+        if len(calls) == call:
+            raise KeyboardInterrupt
+        return _header(dtype, length)
+
+    monkeypatch.setattr(write_npy, "_header", header)
+    with pytest.raises(KeyboardInterrupt), open_batch_writer(tmp_path / "new" / "out"):
+        pass
+    assert list(tmp_path.iterdir()) == []

@@ -142,6 +142,28 @@ def test_decode_checks_ids_also_behind_a_cached_one() -> None:
             decoder.decode([0, 1, bad])
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        Batch(np.array([0, 1], np.int32), np.array([0, 2], np.int64)),
+        Batch(np.array([0, 1], np.int32), np.array([0, 2], np.int64)).to_padded(),
+        np.array([[0, 1]]),
+        [[0, 1], [0]],
+        [np.array([0, 1])],
+    ],
+    ids=lambda rows: type(rows).__name__,
+)
+def test_decode_of_many_rows_names_decode_batch(rows: Any) -> None:
+    with pytest.raises(TypeError, match=r"expected .*; decode_batch takes many rows$"):
+        decoder_of(["a", "b"], wordpiece()).decode(rows)
+
+
+@pytest.mark.parametrize("ids", ["ab", 7, None, ["a"], [1.0], np.array([1.0]), [0, [1]]], ids=repr)
+def test_decode_of_no_rows_does_not_name_decode_batch(ids: Any) -> None:
+    with pytest.raises(TypeError, match=r"^(?!.*decode_batch).*expected .*"):
+        decoder_of(["a", "b"], wordpiece()).decode(ids)
+
+
 ROWS = [[0, 1, 2], [], [2], [1, 1]]
 TEXTS = ["ab c", "", "c", "##bb"]
 

@@ -256,3 +256,29 @@ def test_decode(prefix, skip_special):
     expected = [trio.hf.decode(row, skip_special_tokens=skip_special) for row in rows]
     assert [trio.ours.decode(row, skip_special=skip_special) for row in rows] == expected
     assert trio.ours.decode_batch(rows, skip_special=skip_special) == expected
+
+
+def test_long_tokens_of_few_letters():
+    # Where the failure links are longest: what is read of a token is many pieces, if it ends early.
+    rng = random.Random(11)
+    for n_tokens, longest in [(3, 6), (20, 12), (200, 100), (2000, 100)]:
+        words = ["".join(rng.choices("ab", k=rng.randint(2, longest))) for _ in range(n_tokens)]
+        tokens = dict.fromkeys(
+            ["[UNK]", "a", "b", "##a", *words, *("##" + word for word in words[::2])]
+        )
+        vocab = {token: i for i, token in enumerate(tokens)}
+        hf = helpers.hf_tokenizer(vocab)
+        ours = WordPieceTokenizer(vocab, rules=RULES)
+        for _ in range(500):
+            first, second = rng.choices(words, k=2)
+            text = first[: rng.randint(0, longest)] + second[: rng.randint(0, longest)]
+            assert ours.encode(text) == hf.encode(text).ids, text
+
+
+def test_a_very_long_token():
+    long = "a" * 2_000 + "b"  # the incumbent takes quadratic time
+    vocab = {"[UNK]": 0, "a": 1, "##a": 2, "##b": 3, long: 4}
+    hf = helpers.hf_tokenizer(vocab, max_chars=3_000)
+    ours = WordPieceTokenizer(vocab, max_input_chars_per_word=3_000, rules=RULES)
+    for text in (long, long[:-1], long + "a", long + "c"):
+        assert ours.encode(text) == hf.encode(text).ids

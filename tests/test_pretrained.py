@@ -74,10 +74,9 @@ def test_bert_spec_needs_the_unk_token() -> None:
     assert bert_spec(vocabulary("a"), unk_token="a").unk_token == "a"
 
 
-@pytest.mark.parametrize("limit", [0, -1, 1.0, "100", None, True])
-def test_bert_spec_needs_a_limit_of_at_least_one(limit: Any) -> None:
-    expected = f"^max_input_chars_per_word: expected an integer of at least 1, got {limit!r}$"
-    with pytest.raises(ValueError, match=expected):
+@pytest.mark.parametrize(("limit", "error"), [(0, ValueError), (1.0, TypeError), (None, TypeError)])
+def test_bert_spec_needs_a_limit_of_at_least_one(limit: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match=f"^max_input_chars_per_word: expected an integer.*{limit}$"):
         bert_spec(vocabulary("[UNK]"), max_input_chars_per_word=limit)
 
 
@@ -168,19 +167,19 @@ def test_tokens_of_other_names_are_those_of_the_config(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        ({"tokenizer_class": "BertJapaneseTokenizer"}, "tokenizer_class: .*'BertJapaneseTokenizer"),
+        ({"tokenizer_class": "BertJapaneseTokenizer"}, 'tokenizer_class: .*"BertJapaneseTokenizer'),
         ({"tokenizer_class": "PreTrainedTokenizerFast"}, "tokenizer_class"),
         ({"word_tokenizer_type": "mecab"}, 'word_tokenizer_type: expected .*, got "mecab"'),
-        ({"do_basic_tokenize": False}, "do_basic_tokenize: expected True or null, got false"),
+        ({"do_basic_tokenize": False}, "do_basic_tokenize: expected true or null, got false"),
         ({"never_split": ["x"]}, "never_split"),
         ({"split_special_tokens": True}, "split_special_tokens"),
         ({"pad_token": "<pad>"}, "pad_token: expected a token of vocab.txt, got '<pad>'"),
         ({"mask_token": {"content": "[MASK]", "lstrip": True}}, "mask_token.lstrip"),
-        ({"additional_special_tokens": ["<y>"]}, "additional_special_tokens: .* got '<y>'"),
+        ({"additional_special_tokens": ["<y>"]}, r"additional_special_tokens\[0\]: .* got '<y>'"),
         ({"added_tokens_decoder": {"6": {"content": "<x>"}}}, "id 7 for '<x>', got 6"),
         (
             {"added_tokens_decoder": {"7": {"content": "<x>", "special": False}}},
-            r"added_tokens_decoder\[7\].special",
+            "added_tokens_decoder.7.special: expected true .*, got false",
         ),
     ],
 )
@@ -203,15 +202,69 @@ def test_added_tokens_json_is_not_passed_over(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        ({"do_lower_case": "no"}, 'do_lower_case: expected bool, got "no"'),
-        ({"strip_accents": 0}, "strip_accents: expected bool, got 0"),
+        ({"do_lower_case": "no"}, 'do_lower_case: expected a bool, got "no"'),
+        ({"strip_accents": 0}, "strip_accents: expected a bool, got 0"),
+        ({"do_basic_tokenize": 1}, "do_basic_tokenize: expected a bool, got 1"),
+        ({"never_split": "x"}, 'never_split: expected an array, got "x"'),
+        ({"wordpieces_prefix": 5}, "wordpieces_prefix: expected a string, got 5"),
+        ({"tokenizer_class": ["BertTokenizer"]}, "tokenizer_class: expected a string"),
         ({"pad_token": 0}, "pad_token: expected a token, got 0"),
-        ({"tokenizer_class": ["BertTokenizer"]}, "tokenizer_class: expected str"),
+        ({"pad_token": {}}, "pad_token.content is missing"),
+        ({"pad_token": {"content": 5}}, "pad_token.content: expected a string, got 5"),
+        ({"pad_token": {"content": "[PAD]", "lstrip": 0}}, "pad_token.lstrip: expected a bool"),
+        (
+            {"additional_special_tokens": "aa"},
+            'additional_special_tokens: expected an array, got "',
+        ),
+        ({"additional_special_tokens": 5}, "additional_special_tokens: expected an array, got 5"),
+        ({"additional_special_tokens": ["a", 5]}, "additional_special_tokens[1]: expected a token"),
+        ({"additional_special_tokens": {"x": "a"}}, "additional_special_tokens: expected an array"),
+        ({"extra_special_tokens": "aa"}, "extra_special_tokens: expected an array, got"),
+        ({"extra_special_tokens": {"x": 5}}, "extra_special_tokens.x: expected a token, got 5"),
+        ({"added_tokens_decoder": ["a"]}, "added_tokens_decoder: expected an object, got"),
+        ({"added_tokens_decoder": {"5": 5}}, "added_tokens_decoder.5: expected a token, got 5"),
     ],
 )
 def test_a_malformed_config_is_refused(folder: Path, config: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=rf"tokenizer_config\.json: {re.escape(message)}"):
+    with pytest.raises(
+        ValueError, match=rf"tokenizer_config\.json: {re.escape(message)}"
+    ) as caught:
         load_pretrained(configure(folder, **config))
+    assert type(caught.value) is ValueError
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("special_tokens_map.json", {"pad_token": 5}, "pad_token: expected a token, got 5"),
+        ("special_tokens_map.json", {"additional_special_tokens": "aa"}, "additional_.* an array"),
+        ("special_tokens_map.json", {"cls_token": "<y>"}, "cls_token: .* vocab.txt, got '<y>'"),
+        ("special_tokens_map.json", {"cls_token": ""}, "cls_token: .* vocab.txt, got ''"),
+        ("added_tokens.json", {"<x>": "7"}, "<x>: expected an int, got"),
+        ("added_tokens.json", {"<x>": 6}, "<x>: expected id 7 for '<x>', got 6"),
+        ("added_tokens.json", {"<y>": 8}, "<y>: expected a token of vocab.txt, got '<y>'"),
+        ("tokenizer_config.json", {"wordpieces_prefix": "\ud800"}, "lone surrogate"),
+    ],
+)
+def test_a_fault_is_reported_under_its_own_file(
+    folder: Path, file: str, content: dict[str, Any], message: str
+) -> None:
+    configure(folder, do_lower_case=True)
+    with pytest.raises(ValueError, match=f"{re.escape(str(folder / file))}: {message}"):
+        load_pretrained(configure(folder, file, **content))
+
+
+@pytest.mark.parametrize("name", [None, 5, b"model"])
+def test_a_name_that_is_neither_text_nor_path_is_refused(name: Any) -> None:
+    with pytest.raises(TypeError, match=r"^name_or_dir: expected a str or a path, got "):
+        load_pretrained(name)
+
+
+def test_an_empty_name_is_refused() -> None:
+    with pytest.raises(
+        ValueError, match=r"^name_or_dir: expected a folder or .*, got an empty str"
+    ):
+        load_pretrained("")
 
 
 def test_a_vocab_txt_alone_is_taken_for_uncased_with_a_warning(folder: Path) -> None:
@@ -311,6 +364,32 @@ def test_what_can_be_no_name_is_refused() -> None:
     pytest.importorskip("huggingface_hub", reason="needs the extra piecework[hub]")
     with pytest.raises(ValueError, match="'what is this' is no local folder and can't be the name"):
         load_pretrained("what is this", local_files_only=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "message"),
+    [
+        ("RepositoryNotFoundError", FileNotFoundError, "neither tokenizer.json nor vocab.txt"),
+        ("RevisionNotFoundError", FileNotFoundError, "neither tokenizer.json nor vocab.txt"),
+        ("HfHubHTTPError", OSError, "it can't be fetched from the Hugging Face Hub: as the Hub"),
+    ],
+)
+def test_what_the_hub_refuses_is_said_to_be_no_folder_first(
+    name: str, kind: type[OSError], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub = pytest.importorskip("huggingface_hub", reason="needs the extra piecework[hub]")
+    error_type = getattr(hub.errors, name)
+
+    def refuse(*_: Any, **__: Any) -> None:
+        error = error_type.__new__(error_type)  # its arguments differ from version to version
+        error.args = ("as the Hub says it",)
+        raise error
+
+    monkeypatch.setattr(hub, "hf_hub_download", refuse)
+    with pytest.raises(kind, match=f"^'no-such-model' is no local folder, and {message}") as caught:
+        load_pretrained("no-such-model")
+    assert type(caught.value) is kind
+    assert type(caught.value.__cause__) is error_type
 
 
 def test_the_environment_of_the_client_is_respected(folder: Path, tmp_path: Path) -> None:

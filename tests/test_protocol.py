@@ -64,6 +64,7 @@ def test_check_ids_names_the_first_bad_id_and_its_position(ids: Any, message: st
         ([None], "position 0: expected an integer id, got None of type NoneType"),
         (["5"], "position 0: expected an integer id, got '5' of type str"),
         ([[5]], r"position 0: expected an integer id, got \[5\] of type list"),
+        ([np.array([5, 6])], "position 0: expected an integer id, got .* of type ndarray"),
         ([1.5, 99], r"position 0: expected an integer id, got 1\.5"),
         (np.array([1.0]), "expected integer ids, got an array of float64"),
         (np.array([True]), "expected integer ids, got an array of bool"),
@@ -92,8 +93,28 @@ def test_check_ids_names_the_row_it_is_told() -> None:
 
 def test_no_id_is_in_an_empty_range() -> None:
     check_ids([], 0)
-    with pytest.raises(ValueError, match="position 0"):
+    message = "^position 0: expected no ids, as vocab_size is 0, got 0$"
+    with pytest.raises(ValueError, match=message):
         check_ids([0], 0)
+
+
+@pytest.mark.parametrize("vocab_size", [3.5, 3.0, "3", None, True, np.True_, np.float32(3)])
+def test_vocab_size_that_is_no_integer_is_refused(vocab_size: Any) -> None:
+    message = f"^vocab_size must be an integer, not .* of type {type(vocab_size).__name__}$"
+    with pytest.raises(TypeError, match=message):
+        check_ids([2], vocab_size)
+
+
+def test_vocab_size_that_is_negative_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^vocab_size must be at least 0, not -1$"):
+        check_ids([], -1)
+
+
+@pytest.mark.parametrize("vocab_size", [np.int64(3), np.uint8(3)])
+def test_vocab_size_can_be_an_integer_of_numpy(vocab_size: Any) -> None:
+    assert check_ids([2], vocab_size) is None
+    with pytest.raises(ValueError, match="expected an id from 0 to 2, got 3"):
+        check_ids([3], vocab_size)
 
 
 def test_the_tokenizer_follows_the_protocol() -> None:

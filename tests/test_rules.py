@@ -45,6 +45,22 @@ def test_an_unknown_rule_set_lists_the_known_ones():
         rule_set("bert")
 
 
+@pytest.mark.parametrize("name", [None, [], 1])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        rule_set,
+        lambda name: is_cjk("a", rules=name),
+        lambda name: is_bert_control("a", rules=name),
+        lambda name: is_bert_punctuation("a", rules=name),
+        lambda name: is_bert_whitespace("a", rules=name),
+    ],
+)
+def test_a_rule_set_that_is_no_str_is_a_type_error(ask, name):
+    with pytest.raises(TypeError, match=r"rules: expected one of 'huggingface', .*, got"):
+        ask(name)
+
+
 def test_a_rule_set_is_made_once():
     assert rule_set("unicode") is rule_set("unicode")
 

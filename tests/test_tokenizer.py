@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import multiprocessing
 import pickle
 import resource
@@ -12,8 +13,9 @@ import threading
 
 import numpy as np
 import pytest
+from tokenizers import Tokenizer as HFTokenizer
 
-from piecework import Batch, Tokenizer, WordPieceTokenizer
+from piecework import Batch, Tokenizer, VocabularyWarning, WordPieceTokenizer
 
 TEXTS = [
     "The UNAFFABLE! café",
@@ -104,10 +106,153 @@ def test_the_content_hash_is_the_same_in_another_process(tokenizer):
     assert out.stdout.strip() == tokenizer.content_hash
 
 
-def test_changing_the_vocab_dict_changes_no_ids(tokenizer):
+def test_equal_tokenizers_hash_alike():
+    vocab = {"[UNK]": 0, "a": 1, "[CLS]": 2, "[SEP]": 3}
+    plain = WordPieceTokenizer(vocab, max_input_chars_per_word=7)
+    numpy = WordPieceTokenizer(
+        {np.str_(token): np.int32(id_) for token, id_ in reversed(vocab.items())},
+        unk_token=np.str_("[UNK]"),
+        prefix=np.str_("##"),
+        max_input_chars_per_word=np.uint8(7),
+        lowercase=np.True_,
+    )
+    assert plain == numpy
+    assert hash(plain) == hash(numpy)
+    assert plain.content_hash == numpy.content_hash
+
+
+def test_equal_tokenizers_of_files_with_keys_in_another_order_hash_alike(tokenizer, tmp_path):
+    tokenizer.save(tmp_path / "t.json")
+    document = json.loads((tmp_path / "t.json").read_text("utf-8"))
+    document["post_processor"] = {"type": "BertProcessing", "sep": ["!", 999], "cls": ["[CLS]", 1]}
+    one = WordPieceTokenizer.from_hf_json(json.dumps(document))
+    document["post_processor"] = dict(reversed(document["post_processor"].items()))
+    other = WordPieceTokenizer.from_hf_json(json.dumps(document))
+    assert one == other
+    assert hash(one) == hash(other)
+
+
+# ---- it does not change ----
+
+
+def test_changing_the_vocab_dict_changes_nothing(tokenizer):
     twin = copy.copy(tokenizer)
     twin.vocab["hello"] = 5
+    twin.vocab.clear()
+    assert isinstance(twin.vocab, dict)
+    assert twin.vocab == tokenizer.vocab
+    assert len(twin.vocab) == 30522
     assert twin.encode("hello") == tokenizer.encode("hello")
+
+
+PROPERTIES = [name for name, kind in vars(WordPieceTokenizer).items() if isinstance(kind, property)]
+
+
+@pytest.mark.parametrize("name", PROPERTIES)
+def test_attributes_cannot_be_set(tokenizer, name):
+    with pytest.raises(AttributeError):
+        setattr(tokenizer, name, {})
+
+
+def test_all_that_is_public_is_a_property_or_a_method(tokenizer):
+    tokenizer = copy.copy(tokenizer)
+    assert {"vocab", "content_hash", "file_truncation"} <= set(PROPERTIES)
+    for name in PROPERTIES:
+        getattr(tokenizer, name)
+    assert [name for name in vars(tokenizer) if not name.startswith("_")] == []
+
+
+def test_init_runs_once(tokenizer):
+    with pytest.raises(TypeError, match="does not change once it is made"):
+        tokenizer.__init__({"[UNK]": 0})
+    assert tokenizer.vocab_size == 30522
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("truncation", {"max_length": 5, "strategy": "LongestFirst", "stride": 0}),
+        (
+            "padding",
+            {
+                "strategy": {"Fixed": 5},
+                "direction": "Right",
+                "pad_id": 0,
+                "pad_type_id": 0,
+                "pad_token": "[PAD]",
+            },
+        ),
+    ],
+)
+def test_what_a_file_switches_on_is_handed_out_as_a_copy(tokenizer, tmp_path, key, value):
+    tokenizer.save(tmp_path / "t.json")
+    document = json.loads((tmp_path / "t.json").read_text("utf-8")) | {key: value}
+    with pytest.warns(UserWarning, match=f"switches on {key}"):
+        ours = WordPieceTokenizer.from_hf_json(json.dumps(document))
+    handed_out = getattr(ours, f"file_{key}")
+    handed_out["strategy"] = "x"
+    if key == "padding":
+        ours.file_padding["strategy"]["Fixed"] = 3
+    assert getattr(ours, f"file_{key}") == value
+
+
+# ---- options, files, messages ----
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"foo": 1}, "foo: no such option; expected one of unk_token, prefix"),
+        ({"vocabulary": 1}, "vocabulary: no such option"),
+        ({"lowercase": 1}, "lowercase: expected a bool, got 1"),
+        ({"strip_accents": "no"}, "strip_accents: expected a bool or None, got 'no'"),
+    ],
+)
+def test_from_vocab_names_a_wrong_option(options, message):
+    with pytest.raises(TypeError, match=message):
+        WordPieceTokenizer.from_vocab("[UNK]\n", **options)
+
+
+def test_from_pretrained_names_itself_and_no_inner_function():
+    with pytest.raises(TypeError, match=r"from_pretrained\(\) .*'lowercase'") as caught:
+        WordPieceTokenizer.from_pretrained("bert-base-uncased", lowercase=False)
+    assert "load_pretrained" not in str(caught.value)
+
+
+def test_warnings_point_at_the_callers_line():
+    with pytest.warns(VocabularyWarning) as caught:
+        WordPieceTokenizer.from_vocab("[UNK]\na\na\n")
+    assert [each.filename for each in caught] == [__file__]
+
+
+def test_save_vocab_refuses_added_tokens(tmp_path):
+    WordPieceTokenizer({"[UNK]": 0, "a": 1}).save(tmp_path / "t.json")
+    document = json.loads((tmp_path / "t.json").read_text("utf-8"))
+    document["added_tokens"].append({**document["added_tokens"][0], "id": 2, "content": "<x>"})
+    tokenizer = WordPieceTokenizer.from_hf_json(json.dumps(document))
+    assert tokenizer.encode("a<x>") == [1, 2]
+    with pytest.raises(ValueError, match=r"can't hold them: '<x>' \(id 2\); save\(\) writes"):
+        tokenizer.save_vocab(tmp_path / "vocab.txt")
+    assert not (tmp_path / "vocab.txt").exists()
+
+
+def test_add_special_without_a_template_says_what_is_missing(tmp_path):
+    vocab = {"[UNK]": 0, "[CLS]": 1, "[SEP]": 2}
+    with pytest.raises(ValueError, match=r"it has no \[CLS\] and no \[SEP\]$"):
+        WordPieceTokenizer({"[UNK]": 0}).encode("", add_special=True)
+    (tmp_path / "vocab.txt").write_text("\n".join(vocab))
+    (tmp_path / "tokenizer_config.json").write_text('{"cls_token": null}')
+    tokenizer = WordPieceTokenizer.from_pretrained(tmp_path)
+    with pytest.raises(ValueError, match="they name no cls_token or no sep_token"):
+        tokenizer.encode("", add_special=True)
+
+
+def test_a_tokenizer_json_without_a_post_processor_adds_nothing(tokenizer, tmp_path):
+    tokenizer.save(tmp_path / "t.json")
+    document = json.loads((tmp_path / "t.json").read_text("utf-8")) | {"post_processor": None}
+    ours = WordPieceTokenizer.from_hf_json(json.dumps(document))
+    theirs = HFTokenizer.from_str(json.dumps(document))
+    assert ours.encode("hello", add_special=True) == theirs.encode("hello").ids == [7592]
 
 
 def test_it_follows_the_protocol(tokenizer):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import json
 import os
+import random
+import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -72,9 +74,35 @@ BERT: dict[str, Any] = {
 _ABSENT = object()
 
 
-def changed(path: str, value: Any = _ABSENT) -> str:
-    """Give the text of BERT with one place changed, or taken out."""
-    document = copy.deepcopy(BERT)
+# With all that a file may hold.
+FULL: dict[str, Any] = {
+    **BERT,
+    "truncation": {"max_length": 3, "strategy": "OnlyFirst", "stride": 0, "direction": "Right"},
+    "padding": {
+        "strategy": {"Fixed": 6},
+        "direction": "Left",
+        "pad_to_multiple_of": 8,
+        "pad_id": 5,
+        "pad_type_id": 0,
+        "pad_token": "[PAD]",
+    },
+    "model": {
+        **BERT["model"],
+        "vocab": {**VOCAB, "b": 7},
+        "piecework": {
+            "rules": "unicode",
+            "shadowed": [[6, "b"]],
+            "truncation": {},
+            "padding": {},
+            "adds_special": True,
+        },
+    },
+}
+
+
+def changed(path: str, value: Any = _ABSENT, original: dict[str, Any] = BERT) -> str:
+    """Give the text of a document with one place changed, or taken out."""
+    document = copy.deepcopy(original)
     *parents, last = path.split(".")
     place = document
     for key in parents:
@@ -152,18 +180,34 @@ def test_invalid_utf8_is_refused_with_its_line(tmp_path: Path) -> None:
         ("decoder.type", "ByteLevel", "decoder.type: expected 'WordPiece', got \"ByteLevel\""),
         ("model.type", "BPE", "model.type: expected 'WordPiece', got \"BPE\""),
         ("model.type", "wordpiece", "model.type: expected 'WordPiece', got \"wordpiece\""),
-        ("added_tokens.1.lstrip", True, r"added_tokens\[1\].lstrip: expected False .*got true"),
+        ("added_tokens.1.lstrip", True, r"added_tokens\[1\].lstrip: expected false .*got true"),
         ("added_tokens.1.normalized", True, r"added_tokens\[1\].normalized"),
         ("added_tokens.1.single_word", True, r"added_tokens\[1\].single_word"),
-        ("added_tokens.1.special", False, r"added_tokens\[1\].special: expected True .*got false"),
+        ("added_tokens.1.special", False, r"added_tokens\[1\].special: expected true .*got false"),
         ("added_tokens.1.id", 77, r"added_tokens\[1\].id: expected 1 .*, got 77"),
         ("added_tokens.1", special_token(9, "<n>"), r"added_tokens\[1\].id: expected 7 .*, got 9"),
         ("model.piecework", {"future": 1}, "model.piecework.future"),
+        ("model.piecework", {"rules": "x"}, "model.piecework.rules: .*'unicode', got \"x\""),
     ],
 )
 def test_what_would_differ_is_unsupported(path: str, value: Any, message: str) -> None:
     with pytest.raises(UnsupportedTokenizerError, match=f"^<text>: {message}"):
         read_tokenizer_json(changed(path, value))
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({}, "model is missing"),
+        ({"surprise": 1, "version": "2.0"}, "model is missing"),
+        ({"model": None}, "model: expected an object, got null"),
+        ({"model": {"type": "BPE", "vocab": {}, "merges": []}}, 'model.type: .*, got "BPE"'),
+        ({"model": {"type": "WordPiece"}}, "normalizer: expected BertNormalizer, got nothing"),
+    ],
+)
+def test_the_model_is_looked_at_first(document: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^<text>: {message}"):
+        read_tokenizer_json(json.dumps(document))
 
 
 @pytest.mark.parametrize("missing", ["continuing_subword_prefix", "max_input_chars_per_word"])
@@ -193,7 +237,12 @@ def test_a_model_without_type_is_a_wordpiece_only_with_all_its_keys(missing: str
         ("model.vocab.\ud800", 7, r"model.vocab: token '\\ud800' holds a lone surrogate"),
         ("model.unk_token", "\udfff", r"lone surrogate at the end of .*\\udfff'"),
         ("added_tokens.0.content", "\ud800", "lone surrogate at the end of"),
-        ("model.max_input_chars_per_word", 0, "model.max_.*: expected an integer of at least 1"),
+        (
+            "model.max_input_chars_per_word",
+            0,
+            "model.max_.*: expected an integer from 1 to .*, got 0",
+        ),
+        ("model.max_input_chars_per_word", 1 << 64, "model.max_.*: expected an integer from 1 to"),
         ("model.max_input_chars_per_word", True, "model.max_.*: expected an int, got true"),
         ("model.continuing_subword_prefix", 1, "model.cont.*: expected a string, got 1"),
         ("normalizer", "BertNormalizer", "normalizer: expected an object, got"),
@@ -227,7 +276,7 @@ def test_a_malformed_file_is_refused_with_the_place(path: str, value: Any, messa
     [
         ('{"version": "1.0"', "Expecting ',' delimiter: line 1 column 18"),
         ('{\n"version": NaN}', "NaN is no JSON"),
-        ('{"version": "1.0",}', "line 1 column 19"),
+        ('{"version": "1.0",}', "line 1 column 1[89]"),
         ('{"a": 1} x', "Extra data: line 1 column 10"),
         ('{"a": ' + "[" * 100_000, "nested too deeply"),
     ],
@@ -237,7 +286,52 @@ def test_invalid_json_is_refused_with_the_place(text: str, message: str) -> None
         read_tokenizer_json(text)
 
 
-@pytest.mark.parametrize("text", ["[]", "null", "5", "", "\ufeff{}"])
+@pytest.mark.parametrize("text", ["\ufeff{}", "\ufeff \n{}"])
+def test_a_byte_order_mark_is_refused_in_a_text_and_in_a_file(text: str, tmp_path: Path) -> None:
+    (tmp_path / "t.json").write_text(text, "utf-8")
+    for source, name in ((text, "<text>"), (tmp_path / "t.json", r".*t\.json")):
+        with pytest.raises(ValueError, match=f"^{name}: invalid JSON: .* a byte order mark"):
+            read_tokenizer_json(source)
+
+
+@pytest.mark.parametrize("source", [5, None, b"{}", ["t.json"]])
+def test_a_source_that_is_neither_text_nor_path_is_refused(source: Any) -> None:
+    with pytest.raises(TypeError, match=r"^tokenizer_json: expected a str or a path, got "):
+        read_tokenizer_json(source)
+
+
+def test_an_empty_source_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^tokenizer_json: expected .*, got an empty str"):
+        read_tokenizer_json("")
+
+
+WRONG_VALUES = [None, True, -1, 5, 1.5, 1 << 70, "x", "", [], [5], ["x"], {}, {"x": 5}, {"x": "y"}]
+
+
+def places(value: Any, path: str = "") -> list[str]:
+    """Give the paths of all values in a document."""
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    found = []
+    for key, inner in items:
+        found.append(f"{path}{key}")
+        if isinstance(inner, (dict, list)):
+            found += places(inner, f"{path}{key}.")
+    return found
+
+
+@pytest.mark.parametrize("place", places(FULL))
+def test_a_wrong_value_anywhere_is_accepted_or_refused_with_the_file(place: str) -> None:
+    for value in WRONG_VALUES:
+        try:
+            piecework.WordPieceTokenizer.from_spec(read_silently(changed(place, value, FULL)))
+        except ValueError as error:
+            message = str(error)
+        else:
+            continue
+        assert message.startswith("<text>: "), value
+
+
+@pytest.mark.parametrize("text", ["[]", "null", "5", ""])
 def test_a_file_that_holds_no_object_is_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "t.json").write_text(text, "utf-8")
     with pytest.raises(ValueError, match=r"t\.json: (expected a JSON object|invalid JSON)"):
@@ -277,6 +371,88 @@ def test_an_added_token_with_the_id_of_another_is_warned_about() -> None:
         spec = read_tokenizer_json(json.dumps(document))
     assert "7 is the id of 'b' in model.vocab too" in str(caught[1].message)
     assert spec.special_tokens["<x>"] == spec.vocabulary.ids["b"] == 7
+
+
+def with_added(vocab: Mapping[str, int], added: Sequence[tuple[str, int]]) -> str:
+    """Give the text of BERT without template over a vocabulary and special added tokens."""
+    model = {**BERT["model"], "vocab": dict(vocab)}
+    tokens = [special_token(id_, content) for content, id_ in added]
+    return json.dumps({**BERT, "model": model, "added_tokens": tokens, "post_processor": None})
+
+
+def handed_out(hf: Tokenizer, contents: Sequence[str]) -> list[tuple[str, int]]:
+    """Give added tokens with the ids that the incumbent encodes them to."""
+    return [(content, hf.encode(content).ids[0]) for content in contents]
+
+
+@pytest.mark.parametrize(
+    "contents",
+    [["a", "<s>"], ["<s>", "a"], ["<s>", "<t>", "<u>", "<v>"], ["<s>", "<s>", "<t>", "<s>", "<u>"]],
+)
+def test_added_tokens_are_numbered_from_the_count_of_entries(
+    contents: list[str], tmp_path: Path
+) -> None:
+    vocab = {"[UNK]": 0, "x": 1, "a": 5}
+    hf = hf_load(with_added(vocab, [(content, 0) for content in contents]), tmp_path)
+    added = handed_out(hf, contents)
+    assert read_silently(with_added(vocab, added)).special_tokens == dict(added)
+    for i, (content, id_) in enumerate(added):
+        wrong = [*added[:i], (content, id_ + 1), *added[i + 1 :]]
+        with pytest.raises(UnsupportedTokenizerError, match=rf"\[{i}\].id: expected {id_} "):
+            read_silently(with_added(vocab, wrong))
+
+
+@pytest.mark.parametrize(
+    ("vocab", "added"),
+    [
+        ({"[UNK]": 0, "x": 1, "[CLS]": 4, "[SEP]": 5}, [("<s>", 4), ("[CLS]", 4)]),
+        ({"[UNK]": 0, "x": 1, "[CLS]": 4, "[SEP]": 5}, [("[CLS]", 4), ("<s>", 4)]),
+        ({"[UNK]": 0, "x": 1, "a": 2, "b": 2}, [("a", 2), ("b", 2)]),
+    ],
+)
+def test_two_added_tokens_with_one_id_are_unsupported(
+    vocab: dict[str, int], added: list[tuple[str, int]], tmp_path: Path
+) -> None:
+    hf = hf_load(with_added(vocab, added), tmp_path)
+    # It looks for one of them only: in "xa" it doesn't find "a".
+    assert [[1, id_] for _, id_ in added] != [hf.encode(f"x{content}").ids for content, _ in added]
+    other = re.escape(added[0][0])
+    with pytest.raises(UnsupportedTokenizerError, match=rf"added_tokens\[1\].id: .*'{other}' has"):
+        read_silently(with_added(vocab, added))
+
+
+def test_files_with_gaps_give_what_the_incumbent_gives_or_are_refused(tmp_path: Path) -> None:
+    rng = random.Random(20)
+    n_accepted = 0
+    for _ in range(150):
+        tokens = ["[UNK]", *rng.sample(["x", "a", "b", "##a", "##b", "[CLS]", "<s>"], 4)]
+        vocab = dict(zip(tokens, rng.sample(range(12), 5), strict=True))
+        contents = rng.choices(["a", "x", "[UNK]", "[CLS]", "<s>", "<t>", "<u>", "ab"], k=4)
+        hf = hf_load(with_added(vocab, [(content, 0) for content in contents]), tmp_path)
+        added = handed_out(hf, contents)
+        text = with_added(vocab, added)
+        # Of two with one id, one is text like any other: unknown, or the id of the other.
+        if any(hf.decode([id_], skip_special_tokens=False) != content for content, id_ in added):
+            with pytest.raises(UnsupportedTokenizerError, match=r"added_tokens\[\d\]\.id: "):
+                read_silently(text)
+            continue
+        n_accepted += 1
+        spec = read_silently(text)
+        check_equal(spec, hf, rng)
+        check_equal(spec, hf_load(to_json(spec), tmp_path), rng)
+        assert read_silently_as_json(to_json(spec)) == spec
+    assert n_accepted > 50
+
+
+def check_equal(spec: TokenizerSpec, hf: Tokenizer, rng: random.Random) -> None:
+    tokenizer = piecework.WordPieceTokenizer.from_spec(spec)
+    for _ in range(10):
+        words = rng.choices(["a", "b", "x", "<s>", "<t>", "<u>", "[CLS]", "[UNK]", " "], k=8)
+        assert tokenizer.encode("".join(words)) == hf.encode("".join(words)).ids
+        ids = rng.choices(range(spec.vocab_size), k=5)
+        for skip in (False, True):
+            expected = hf.decode(ids, skip_special_tokens=skip)
+            assert tokenizer.decode(ids, skip_special=skip) == expected
 
 
 def test_an_empty_or_repeated_added_token_is_passed_over() -> None:
@@ -531,6 +707,14 @@ def test_a_special_token_id_that_the_format_cannot_hold_is_refused() -> None:
     spec = bert_spec(Vocabulary.from_mapping(VOCAB))
     spec = replace(spec, special_tokens={**spec.special_tokens, "<x>": 12})
     with pytest.raises(ValueError, match=r"'<x>' has id 12, .* would give it 7"):
+        to_json(spec)
+
+
+def test_special_tokens_that_share_an_id_are_not_written() -> None:
+    with pytest.warns(VocabularyWarning, match="have the id of an earlier one"):
+        spec = read_tokenizer_json(changed("model.vocab.b", 3))
+    spec = replace(spec, special_tokens={"a": 3, "b": 3})
+    with pytest.raises(ValueError, match="special tokens 'a' and 'b' both have id 3"):
         to_json(spec)
 
 

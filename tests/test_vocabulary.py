@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import random
+import stat
+import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +17,13 @@ import pytest
 from tokenizers import models
 
 from piecework.errors import VocabularyWarning
-from piecework.vocabulary import Vocabulary, read_vocabulary, write_vocabulary
+from piecework.vocabulary import (
+    Vocabulary,
+    check_unk_token,
+    read_vocabulary,
+    write_atomically,
+    write_vocabulary,
+)
 
 # What the incumbent's reader trims: White_Space of Unicode, typed in once more.
 WHITE_SPACE = "\t\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
@@ -161,7 +170,6 @@ def test_a_byte_order_mark_elsewhere_is_text() -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"\xef\xbb\xbf"])
-@pytest.mark.filterwarnings("ignore:.*byte order mark")
 def test_an_empty_file_is_refused(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_bytes(data)
     with pytest.raises(ValueError, match=r"vocab\.txt: expected one token a line, got an empty"):
@@ -218,6 +226,68 @@ def test_read_vocabulary_takes_a_path_or_the_text(tmp_path: Path) -> None:
     assert read == [Vocabulary({"[UNK]": 0, "a": 1})] * 3
 
 
+@pytest.mark.parametrize("source", ["[UNK]", "[UNK]\ra\r"])
+def test_a_str_without_a_line_feed_is_a_path_and_the_message_says_so(source: str) -> None:
+    with pytest.raises(FileNotFoundError, match="without a line feed is taken as a path") as caught:
+        read_vocabulary(source)
+    assert caught.value.filename == source
+
+
+def test_a_whole_text_taken_for_a_path_is_not_echoed() -> None:
+    with pytest.raises(FileNotFoundError, match="is taken as a path") as caught:
+        read_vocabulary("token " * 10_000)
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("source", "error", "message"),
+    [
+        ("", ValueError, "vocab_txt: expected the path of a file, got an empty str"),
+        (None, TypeError, "vocab_txt: expected a str or a path, got None"),
+        (b"a\n", TypeError, r"vocab_txt: expected a str or a path, got b'a\\n'"),
+    ],
+)
+def test_read_vocabulary_refuses_what_is_no_path(
+    source: object, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        read_vocabulary(source)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[PAD]\r[UNK]\ra\r", "end in bare carriage returns"),
+        ("[PAD]\n[UNK] \na\n", r"it has '\[UNK\] ' \(id 1\)$"),
+        ("<pad>\n[unk]\n", r"it has '\[unk\]' \(id 1\)$"),
+        ("[PAD] 0\n[UNK] 1\n", r"first line is '\[PAD\] 0': .*token<SPACE>id"),
+        ('{"[UNK]": 0, "a": 1}', "looks like JSON"),
+        ('{\n  "[UNK]": 0,\n  "a": 1\n}', "looks like JSON"),
+        ('["[UNK]", "a"]', "looks like JSON"),
+        ("{\na\n", "vocabulary$"),
+        ("<unk> 1\na\n", "vocabulary$"),
+    ],
+)
+def test_without_the_unk_token_the_message_says_what_the_file_looks_like(
+    text: str, message: str
+) -> None:
+    with pytest.raises(ValueError, match=rf"<text>: unk_token '\[UNK\]' is not in .*{message}"):
+        check_unk_token(read_silently(text), "[UNK]")
+
+
+def test_a_warning_does_not_echo_a_whole_file() -> None:
+    with pytest.warns(VocabularyWarning, match="white space") as caught:
+        Vocabulary.from_text("[UNK]\r" * 10_000)
+    assert len(str(caught[0].message)) < 500
+
+
+def test_a_warning_points_at_the_callers_line() -> None:
+    with pytest.warns(VocabularyWarning) as caught:
+        read_vocabulary("\ufeff[UNK]\na \na\na\n")
+    line = sys._getframe().f_lineno - 1
+    assert [(each.filename, each.lineno) for each in caught] == [(__file__, line)] * 3
+
+
 # ---- to_text ----
 
 
@@ -270,6 +340,39 @@ def test_write_vocabulary_replaces_the_file_whole(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["vocab.txt"]
 
 
+def test_a_failed_write_names_the_file_that_was_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "nowhere" / "vocab.txt"
+    with pytest.raises(FileNotFoundError) as caught:
+        write_atomically(path, b"")
+    assert caught.value.filename == str(path)
+
+
+@pytest.mark.parametrize(("path", "error"), [("", ValueError), (None, TypeError)])
+def test_a_write_to_no_path_is_refused(path: object, error: type[Exception]) -> None:
+    with pytest.raises(error, match=r"^path: expected"):
+        write_atomically(path, b"")  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX")
+def test_a_replaced_file_keeps_its_mode_and_a_new_one_has_the_usual(tmp_path: Path) -> None:
+    new, plain = tmp_path / "new", tmp_path / "plain"
+    plain.touch()
+    write_atomically(new, b"")
+    assert new.stat().st_mode == plain.stat().st_mode
+    for mode in (0o640, 0o400, 0o666):
+        new.chmod(mode)
+        write_atomically(new, b"again")
+        assert stat.S_IMODE(new.stat().st_mode) == mode
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
+def test_a_pipe_is_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(FileExistsError, match="got a device or a pipe"):
+        write_atomically(tmp_path / "pipe", b"")
+    assert (tmp_path / "pipe").is_fifo()
+
+
 # ---- mappings ----
 
 
@@ -305,6 +408,18 @@ def test_from_mapping_refuses_what_is_no_mapping() -> None:
 def test_from_mapping_makes_plain_ints_of_numpy_integers() -> None:
     ids = Vocabulary.from_mapping({"[UNK]": np.int64(1), "a": np.uint8(0)}).ids
     assert {token: type(id_) for token, id_ in ids.items()} == {"[UNK]": int, "a": int}
+
+
+def test_from_mapping_makes_plain_strs_of_subclasses() -> None:
+    class Shouting(str):
+        def __str__(self) -> str:
+            return self.upper() + "!"
+
+    ids = Vocabulary.from_mapping({np.str_("[UNK]"): 0, Shouting("a"): 1}).ids
+    assert ids == {"[UNK]": 0, "a": 1}
+    assert set(map(type, ids)) == {str}
+    with pytest.raises(ValueError, match="holds a lone surrogate"):
+        Vocabulary.from_mapping({np.str_("a\ud800"): 0})
 
 
 def test_from_mapping_copies() -> None:

@@ -69,7 +69,7 @@ cdef int64_t number_symbols(SymbolTable* table, const uint32_t* counts) except -
     """
     cdef uint32_t cp, page, n_pages = 1, n = 0, i
     cdef uint64_t* order
-    for page in range(N_PAGES):
+    for page in range(<uint32_t>N_PAGES):
         if table.page_index[page]:
             table.page_index[page] = <uint16_t>n_pages
             n_pages += 1
@@ -83,7 +83,7 @@ cdef int64_t number_symbols(SymbolTable* table, const uint32_t* counts) except -
         PyMem_RawFree(order)
         raise MemoryError
     n = 0
-    for page in range(N_PAGES):
+    for page in range(<uint32_t>N_PAGES):
         if table.page_index[page]:
             for cp in range(page << PAGE_BITS, (page + 1) << PAGE_BITS):
                 if counts[cp]:

@@ -99,7 +99,7 @@ cdef int fill_table(
         raise MemoryError
     table = char_table.table = <uint32_t*>larger
     size = FIXED_SIZE
-    for page in range(N_PAGES):
+    for page in range(<uint32_t>N_PAGES):
         start = place_of(table, page << PAGE_BITS)
         if start >= BMP_SIZE:
             if start < size:
@@ -125,7 +125,7 @@ cdef uint32_t lay_out_pages(
     cdef list shared = [0] * n_class_pages
     cdef list uniform = [maps_to_itself(&pages[i, 0]) for i in range(n_class_pages)]
     cdef set own = {cp >> PAGE_BITS for cp in special_starts}
-    for page in range(N_PAGES):
+    for page in range(<uint32_t>N_PAGES):
         class_page = page_index[page]
         if class_page >= n_class_pages:
             raise ValueError(
@@ -147,7 +147,7 @@ cdef uint32_t lay_out_pages(
 cdef bint maps_to_itself(const uint32_t* classes) noexcept nogil:
     """Say whether the page's result hangs on nothing but its own characters' symbols."""
     cdef uint32_t i, kind
-    for i in range(PAGE_SIZE):
+    for i in range(<uint32_t>PAGE_SIZE):
         kind = classes[i] >> KIND_SHIFT
         if (kind == LETTER or kind == ISOLATED) and classes[i] & PAYLOAD_MASK:
             return False
@@ -162,7 +162,7 @@ cdef int fill_page(
 ) except -1:
     cdef uint32_t i, kind, target, symbol
     cdef Py_ssize_t run
-    for i in range(PAGE_SIZE):
+    for i in range(<uint32_t>PAGE_SIZE):
         kind = classes[i] >> KIND_SHIFT
         if FIRST_SURROGATE <= first + i <= LAST_SURROGATE:
             kind = SURROGATE

@@ -135,7 +135,7 @@ cdef class Encoder:
     repair : callable
         (str, row or None) -> str without surrogates, or an exception.
     split_specials : callable
-        str -> list of str and int: the text between special tokens, and their ids.
+        str -> iterator of str and int: the text between special tokens, and their ids.
     encode_reordered : callable
         str -> list of int: the ids of one word in which marks may swap places.
 

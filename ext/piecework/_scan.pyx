@@ -140,8 +140,8 @@ cdef inline Py_ssize_t encode_letters(
             if entry >= FIRST_NOT_LETTER:
                 break
             at += 1
-    entry &= ~CAN_START_SPECIAL  # if the word ends here, the caller will look at it
-    if entry < FIRST_NOT_IN_WORD and at < stop:
+    # If a special token may start here, the caller will look at it.
+    if (entry & ~<uint32_t>CAN_START_SPECIAL) < FIRST_NOT_IN_WORD and at < stop:
         return start
     if end_word(trie, state, &ids) == NO_STATE:
         ids = out.data + out.n
@@ -238,8 +238,9 @@ cdef bint add_to_word(
         word.reorders |= word.context_stop == at
         word.context_stop = at + 1
     if kind != LETTER:
-        letters = tables.runs + (entry & PAYLOAD_MASK) + 1
-        n = letters[-1]
+        letters = tables.runs + (entry & PAYLOAD_MASK)
+        n = letters[0]
+        letters += 1
     word.n_letters += n
     if not reserve_ids(out, word.n_letters):
         return False
@@ -271,17 +272,24 @@ cdef inline uint32_t entry_at(
     return entries[cp]  # as entry_of: all of these lie in the BMP
 
 
+cdef enum:
+    # A look at each place where a token may start is quick, as nearly all of them end
+    # after a character or two. Where one goes on, the automaton has to look: it is linear.
+    MAX_SPECIAL_LOOK = 32
+
+
 cdef bint special_starts_at(
     const Tables* tables, const void* chars, int char_size, Py_ssize_t at,
     Py_ssize_t stop,
 ) noexcept nogil:
-    """Say whether a whole special token stands at text[at:stop]."""
+    """Say whether a special token stands at text[at:stop], or the long beginning of one."""
     cdef const DoubleArray* trie = tables.specials
+    cdef Py_ssize_t look_stop = at + MAX_SPECIAL_LOOK
     cdef uint32_t state, child
     if trie == NULL:
         return False
     state = trie.start_root
-    while at < stop:
+    while at < min(stop, look_stop):
         child = trie.units[state].base + symbol_of(
             tables.special_symbols, char_at(chars, char_size, at)
         )
@@ -292,4 +300,4 @@ cdef bint special_starts_at(
             return True
         state = child
         at += 1
-    return False
+    return at == look_stop

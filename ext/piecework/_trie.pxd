@@ -22,7 +22,7 @@ cdef struct Unit:
 # text becomes pieces whatever follows, and the rest is a state of the continuation trie.
 #
 #     state  that rest, or NO_STATE: the text can't be cut into pieces
-#     pop    the pieces: an id, or -1 - i for a list: pops[i] is how many, they follow
+#     pop    the pieces: an id, or -1 - i for several, of which pops[i] is the last
 #
 # (Song, Salcianu, Song, Dopson, Zhou: Fast WordPiece Tokenization, 2021.)
 cdef struct Failure:
@@ -30,10 +30,17 @@ cdef struct Failure:
     int32_t pop
 
 
+# The last of several pieces. Chains share their beginnings, as the states of one token do.
+cdef struct Pop:
+    int32_t id
+    int32_t before  # the pieces before it, as in Failure
+    int32_t n  # how many they are with it
+
+
 cdef struct DoubleArray:
     Unit* units  # (n_units,)
     Failure* failures  # (n_units,)
-    int32_t* pops
+    Pop* pops
     uint32_t n_units
     uint32_t start_root
     uint32_t continuation_root
@@ -92,7 +99,7 @@ cdef inline uint32_t fail(
         ids[0][0] = failure.pop
         ids[0] += failure.state != NO_STATE
     else:
-        ids[0] = append_pops(trie.pops - failure.pop, ids[0])
+        ids[0] = append_pops(trie.pops, failure.pop, ids[0])
     return failure.state
 
 
@@ -109,7 +116,7 @@ cdef inline uint32_t end_word(
     return state
 
 
-cdef int32_t* append_pops(const int32_t* list, int32_t* ids) noexcept nogil
+cdef int32_t* append_pops(const Pop* pops, int32_t pop, int32_t* ids) noexcept nogil
 
 
 cdef class DoubleTrie:

@@ -15,7 +15,6 @@ from cython cimport final
 from libc.string cimport memset
 
 from piecework._alphabet cimport Alphabet, symbol_of
-from piecework._buffers cimport Ids, reserve_ids
 from piecework._types cimport int32_t, uint8_t, uint32_t, uint64_t
 
 
@@ -72,12 +71,20 @@ cdef class DoubleTrie:
         return self.array.n_units
 
 
-cdef int32_t* append_pops(const int32_t* list, int32_t* ids) noexcept nogil:
-    """Append a list of Failure.pop; return where the next id goes."""
-    cdef int32_t i
-    for i in range(list[-1]):
-        ids[i] = list[i]
-    return ids + list[-1]
+cdef int32_t* append_pops(const Pop* pops, int32_t pop, int32_t* ids) noexcept nogil:
+    """Append the pieces of Failure.pop; return where the next id goes."""
+    cdef int32_t n = n_pops(pops, pop)
+    cdef int32_t i = n
+    while pop < 0:
+        i -= 1
+        ids[i] = pops[-1 - pop].id
+        pop = pops[-1 - pop].before
+    ids[0] = pop
+    return ids + n
+
+
+cdef inline int32_t n_pops(const Pop* pops, int32_t pop) noexcept nogil:
+    return 1 if pop >= 0 else pops[-1 - pop].n
 
 
 # One node of the linked trie. value: the id of the token that ends here, or -1.
@@ -208,7 +215,7 @@ cdef class Builder:
 
     cdef int link(self, DoubleArray* array) except -1:
         """Find the failure links of all states."""
-        cdef Ids pops = Ids(NULL, 0, 0)
+        cdef Pops pops = Pops(NULL, 0, 0)
         cdef bint linked
         with nogil:
             linked = link_failures(self.nodes, self.n_nodes, self.slot, array, &pops)
@@ -503,12 +510,19 @@ cdef bint fill_array(
 
 
 cdef enum:
-    MAX_POPS = 1 << 28  # 1 GiB
+    MAX_POPS = 1 << 27  # 1.5 GiB
+
+
+# A growable array.
+cdef struct Pops:
+    Pop* data
+    Py_ssize_t n
+    Py_ssize_t cap
 
 
 cdef bint link_failures(
     const Node* nodes, uint32_t n_nodes, const uint32_t* slot, DoubleArray* array,
-    Ids* pops,
+    Pops* pops,
 ) noexcept nogil:
     """Fill in the failure of each state, short texts first; False without memory.
 
@@ -539,52 +553,47 @@ cdef bint link_failures(
 
 
 cdef bint link_state(
-    DoubleArray* array, uint32_t state, uint32_t parent, uint32_t symbol, Ids* pops
+    DoubleArray* array, uint32_t state, uint32_t parent, uint32_t symbol, Pops* pops
 ) noexcept nogil:
     """Find the failure of a state at which no piece ends; False without memory."""
-    cdef Failure failure = array.failures[parent]
-    cdef Py_ssize_t start = pops.n
+    cdef Failure failure = array.failures[parent], next
+    cdef Py_ssize_t n_before = pops.n
     cdef uint32_t child
-    if not reserve_ids(pops, 1):
-        return False
-    pops.n += 1  # the count
-    array.pops = pops.data
     while failure.state != NO_STATE:
         child = array.units[failure.state].base + symbol
         if array.units[child].parent == failure.state:
-            break
-        if pops.n == start + 1 and not append_list(failure.pop, pops):
+            array.failures[state] = Failure(child, failure.pop)
+            return True
+        next = array.failures[failure.state]
+        if next.state != NO_STATE and not join_pops(&failure.pop, next.pop, pops):
             return False
-        if pops.n > MAX_POPS or (
-            array.failures[failure.state].state != NO_STATE
-            and not append_list(array.failures[failure.state].pop, pops)
-        ):
-            return False
-        failure.state = array.failures[failure.state].state
-    if failure.state == NO_STATE:
-        array.failures[state] = Failure(NO_STATE, 0)
-        pops.n = start
-    elif pops.n == start + 1:  # the pieces are the parent's
-        array.failures[state] = Failure(child, failure.pop)
-        pops.n = start
-    else:
-        array.failures[state] = Failure(child, <int32_t>(-1 - start))
-        pops.data[start] = <int32_t>(pops.n - start - 1)
+        failure.state = next.state
+    array.failures[state] = Failure(NO_STATE, 0)
+    pops.n = n_before
     return True
 
 
-cdef bint append_list(int32_t pop, Ids* pops) noexcept nogil:
-    """Append the pieces that `pop` stands for to `pops`, which also holds the lists."""
-    cdef Py_ssize_t first = -1 - <Py_ssize_t>pop, i
-    cdef int32_t n = 1 if pop >= 0 else pops.data[first]
-    if not reserve_ids(pops, n):
-        return False
-    if pop >= 0:
-        pops.data[pops.n] = pop
-    else:
-        for i in range(n):
-            pops.data[pops.n + i] = pops.data[first + 1 + i]
-    pops.n += n
+cdef bint join_pops(int32_t* pop, int32_t more, Pops* pops) noexcept nogil:
+    """Let `pop` stand for its pieces and those of `more`; False without memory."""
+    cdef int32_t n = n_pops(pops.data, more), n_before = n_pops(pops.data, pop[0]), i
+    cdef Py_ssize_t first = pops.n, cap = pops.cap
+    cdef void* data
+    if first + n > cap:
+        cap = 2 * cap + n
+        data = PyMem_RawRealloc(pops.data, cap * sizeof(Pop)) if cap <= MAX_POPS else NULL
+        if data == NULL:
+            return False
+        pops.data = <Pop*>data
+        pops.cap = cap
+    for i in range(n - 1, -1, -1):  # a chain is read from its end
+        pops.data[first + i].id = more if more >= 0 else pops.data[-1 - more].id
+        pops.data[first + i].before = <int32_t>(-first - i)
+        pops.data[first + i].n = n_before + i + 1
+        if more < 0:
+            more = pops.data[-1 - more].before
+    pops.data[first].before = pop[0]
+    pops.n = first + n
+    pop[0] = <int32_t>(-first - n)
     return True
 
 

@@ -2,4 +2,5 @@
 
 from piecework.cli import main
 
-main(prog_name="piecework")
+if __name__ == "__main__":
+    main(prog_name="piecework")

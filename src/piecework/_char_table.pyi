@@ -8,8 +8,8 @@ from piecework._trie import DoubleTrie
 
 @final
 class CharTable:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         page_index: NDArray[np.uint16],
         pages: NDArray[np.uint32],
         runs: NDArray[np.uint32],
@@ -17,4 +17,4 @@ class CharTable:
         trie: DoubleTrie,
         unk_id: int,
         special_starts: list[int],
-    ) -> None: ...
+    ) -> CharTable: ...

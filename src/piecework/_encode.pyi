@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import final
 
 from piecework._alphabet import Alphabet
@@ -8,15 +8,15 @@ from piecework._trie import DoubleTrie
 
 @final
 class WordMatcher:
-    def __init__(
-        self, alphabet: Alphabet, trie: DoubleTrie, unk_id: int, max_word_chars: int
-    ) -> None: ...
+    def __new__(
+        cls, alphabet: Alphabet, trie: DoubleTrie, unk_id: int, max_word_chars: int
+    ) -> WordMatcher: ...
     def match(self, word: str) -> list[int]: ...
 
 @final
 class Encoder:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         table: CharTable,
         trie: DoubleTrie,
         specials: DoubleTrie,
@@ -25,9 +25,9 @@ class Encoder:
         unk_id: int,
         max_word_chars: int,
         repair: Callable[[str, int | None], str],
-        split_specials: Callable[[str], list[str | int]],
+        split_specials: Callable[[str], Iterator[str | int]],
         encode_reordered: Callable[[str], list[int]],
-    ) -> None: ...
+    ) -> Encoder: ...
     def encode(self, text: str, before: tuple[int, ...], after: tuple[int, ...]) -> list[int]: ...
     def encode_batch(
         self, texts: list[str], before: tuple[int, ...], after: tuple[int, ...]

@@ -4,13 +4,13 @@ from piecework._alphabet import Alphabet
 
 @final
 class DoubleTrie:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         tokens: list[str],
         ids: list[int],
         prefix: str | None,
         max_chars: int,
         alphabet: Alphabet,
-    ) -> None: ...
+    ) -> DoubleTrie: ...
     @property
     def n_units(self) -> int: ...

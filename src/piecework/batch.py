@@ -15,6 +15,8 @@ from typing import Any, Literal, NamedTuple, overload
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from piecework.protocol import as_int
+
 _REPR_ROWS = 3
 _REPR_IDS = 6
 
@@ -105,7 +107,11 @@ class Batch:
     def __getitem__(self, index: int | slice) -> NDArray[np.int32] | Batch:
         if isinstance(index, slice):
             return self._slice(*index.indices(len(self)))
-        row = operator.index(index)
+        try:
+            row = operator.index(index)
+        except TypeError:
+            kind = type(index).__name__
+            raise TypeError(f"expected the number of a row, or a slice, got {kind}") from None
         if not -len(self) <= row < len(self):
             raise IndexError(f"row {row} of a batch of {len(self)} rows")
         row %= len(self)
@@ -125,6 +131,13 @@ class Batch:
     def __iter__(self) -> Iterator[NDArray[np.int32]]:
         for start, stop in pairwise(self.row_splits):
             yield self.ids[start:stop]
+
+    def __contains__(self, item: object) -> bool:
+        # Without it Python would compare `item` with each row, an array, and fail on the answer.
+        raise TypeError("a Batch has no `in`: look into batch.ids for an id, tolist() for a row")
+
+    def __reduce__(self) -> tuple[type[Batch], tuple[NDArray[np.int32], NDArray[np.int64]]]:
+        return type(self), (self.ids, self.row_splits)
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -174,7 +187,9 @@ class Batch:
         Raises
         ------
         ValueError
-            A row is longer than `length`, or an id does not fit into `dtype`.
+            A row is longer than `length`, an id does not fit into `dtype`, or a number is too low.
+        TypeError
+            An argument is of another type; a bool is no integer here.
 
         Examples
         --------
@@ -190,7 +205,8 @@ class Batch:
         """
         if side not in ("right", "left"):
             raise ValueError(f"side must be 'right' or 'left', not {side!r}")
-        n_columns = self._n_columns(length, multiple_of)
+        pad_id = as_int("pad_id", pad_id)
+        n_columns = self._n_columns(length, as_int("multiple_of", multiple_of, minimum=1))
         dtype = _integer_dtype(dtype, self.ids, pad_id)
         columns = np.arange(n_columns)
         lengths = self.lengths[:, np.newaxis]
@@ -200,12 +216,9 @@ class Batch:
         return PaddedBatch(input_ids, is_token.astype(dtype))
 
     def _n_columns(self, length: int | None, multiple_of: int) -> int:
-        if multiple_of < 1:
-            raise ValueError(f"multiple_of must be at least 1, not {multiple_of}")
         longest = int(self.lengths.max(initial=0))
-        if length is None:
-            length = longest
-        elif longest > length:
+        length = longest if length is None else as_int("length", length, minimum=0)
+        if longest > length:
             row = int(np.argmax(self.lengths > length))
             raise ValueError(f"row {row} has {self.lengths[row]} tokens, more than length={length}")
         return -(-length // multiple_of) * multiple_of
@@ -255,8 +268,11 @@ def _check_splits(row_splits: NDArray[np.int64], n_tokens: int) -> None:
 
 
 def _integer_dtype(dtype: DTypeLike, ids: NDArray[np.int32], pad_id: int) -> np.dtype[Any]:
-    result = np.dtype(dtype)
-    if not np.issubdtype(result, np.integer):
+    try:
+        result = np.dtype(dtype)
+    except TypeError:
+        raise TypeError(f"dtype must be an integer type, not {dtype!r}") from None
+    if result.kind not in "iu":
         raise ValueError(f"dtype must be an integer type, not {result}")
     limits = np.iinfo(result)
     low = high = pad_id

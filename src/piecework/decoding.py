@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from piecework.batch import Batch
 from piecework.protocol import as_int_list
 
@@ -91,7 +93,13 @@ class Decoder:
         ValueError, TypeError
             See :func:`piecework.check_ids`.
         """
-        return self._join(as_int_list(ids, self._vocab_size), skip_special)
+        try:
+            row = as_int_list(ids, self._vocab_size)
+        except TypeError as error:
+            if _holds_rows(ids):
+                raise TypeError(f"{error}; decode_batch takes many rows") from error
+            raise
+        return self._join(row, skip_special)
 
     def decode_batch(self, rows: Iterable[Any], skip_special: bool = False) -> list[str]:
         """Return the texts of many rows.
@@ -146,6 +154,12 @@ class Decoder:
                 rest = map(self._continuations[bool(skip_special)].__getitem__, ids[index + 1 :])
                 return self.clean(token) + "".join(rest)
         return ""
+
+
+def _holds_rows(ids: Any) -> bool:
+    if isinstance(ids, (list, tuple)):
+        return len(ids) > 0 and isinstance(ids[0], (list, tuple, np.ndarray))
+    return isinstance(ids, Batch) or getattr(ids, "ndim", 1) == 2
 
 
 class _Continuations(dict[int, str]):

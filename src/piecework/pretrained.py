@@ -9,23 +9,23 @@ refused, never approximated.
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from piecework.errors import TokenizerFileWarning, UnsupportedTokenizerError
+from piecework.errors import TokenizerFileWarning, UnsupportedTokenizerError, warn
 from piecework.spec import Template, TokenizerSpec
 from piecework.tokenizer_json import (
     PLAIN_SPECIAL,
-    checked_limit,
+    Part,
+    check_plain,
     parse_json,
     read_tokenizer_json,
     shown,
 )
-from piecework.vocabulary import Vocabulary, read_utf8
+from piecework.vocabulary import Vocabulary, checked_path, read_utf8
 
 EMBEDDED = "bert-base-uncased"
 SPECIAL_TOKENS = {
@@ -72,7 +72,9 @@ def bert_spec(
     Raises
     ------
     ValueError
-        The vocabulary has no `unk_token`, or the limit is no integer of at least 1.
+        The vocabulary has no `unk_token`.
+    ValueError, TypeError
+        An option is none, see :func:`piecework.spec.checked_options`.
 
     Examples
     --------
@@ -82,15 +84,11 @@ def bert_spec(
     >>> spec.template.before, spec.template.after
     ((('[CLS]', 1),), (('[SEP]', 2),))
     """
-    if unk_token not in vocabulary.ids:
-        raise ValueError(f"{vocabulary.source}: unk_token {unk_token!r} is not in the vocabulary")
     return TokenizerSpec(
         vocabulary=vocabulary,
         unk_token=unk_token,
         prefix=prefix,
-        max_input_chars_per_word=checked_limit(
-            max_input_chars_per_word, "max_input_chars_per_word"
-        ),
+        max_input_chars_per_word=max_input_chars_per_word,
         lowercase=lowercase,
         strip_accents=strip_accents,
         clean_text=clean_text,
@@ -129,15 +127,21 @@ def load_pretrained(
         There is no such folder, or it holds neither tokenizer.json nor vocab.txt.
     UnsupportedTokenizerError
         The tokenizer is not WordPiece with BERT's parts.
+    OSError
+        The name is that of no folder, and the Hub is out of reach or refuses.
     ImportError
         The name is that of no folder, and `huggingface_hub` is not installed.
+    TypeError, ValueError
+        The name is neither a str, and not empty, nor a path; a file is malformed.
 
     Examples
     --------
     >>> load_pretrained("bert-base-uncased").vocabulary.size
     30522
     """
-    path = Path(name_or_dir)
+    if name_or_dir == "":
+        raise ValueError("name_or_dir: expected a folder or a model's name, got an empty str")
+    path = checked_path(name_or_dir, "name_or_dir")
     if path.is_dir():
         return _load_folder(path)
     if path.exists():
@@ -172,7 +176,12 @@ def _download(name: str, options: Mapping[str, Any]) -> Path:
     """Return the folder of the Hub's cache that holds the files of a model's tokenizer."""
     try:
         from huggingface_hub import hf_hub_download
-        from huggingface_hub.errors import EntryNotFoundError, HFValidationError
+        from huggingface_hub.errors import (
+            EntryNotFoundError,
+            HFValidationError,
+            RepositoryNotFoundError,
+            RevisionNotFoundError,
+        )
     except ImportError as error:
         raise ImportError(
             f"{name!r} is no local folder, and looking for it on the Hugging Face Hub needs "
@@ -182,8 +191,8 @@ def _download(name: str, options: Mapping[str, Any]) -> Path:
     def fetch(file: str) -> Path | None:
         try:
             return Path(hf_hub_download(name, file, **options))
-        except EntryNotFoundError as error:
-            missing.append(error)  # in the repository or, when the Hub is out of reach, the cache
+        except (EntryNotFoundError, RepositoryNotFoundError, RevisionNotFoundError) as error:
+            missing.append(error)  # on the Hub or, when that is out of reach, in its cache
             return None
 
     missing: list[Exception] = []
@@ -197,6 +206,11 @@ def _download(name: str, options: Mapping[str, Any]) -> Path:
     except HFValidationError as error:
         raise ValueError(
             f"{name!r} is no local folder and can't be the name of a model on the Hub: {error}"
+        ) from error
+    except OSError as error:
+        raise OSError(
+            f"{name!r} is no local folder, and it can't be fetched from the Hugging Face Hub: "
+            f"{error}"
         ) from error
     raise FileNotFoundError(
         f"{name!r} is no local folder, and neither tokenizer.json nor vocab.txt of a model of that "
@@ -233,86 +247,101 @@ def _load_folder(folder: Path) -> TokenizerSpec:
 class _Config:
     """tokenizer_config.json, and what older folders have in files of their own beside it."""
 
-    values: Mapping[str, Any]
-    path: Path
+    config: Part
+    tokens_map: Part
+    added: Part
     vocabulary: Vocabulary
 
     @classmethod
     def read(cls, folder: Path, vocabulary: Vocabulary) -> _Config:
         """Read what is there; refuse a class or an option that is not BERT's."""
-        path = folder / "tokenizer_config.json"
-        values = _read_object(folder / "special_tokens_map.json")
-        values["added_tokens.json"] = _read_object(folder / "added_tokens.json")
-        if path.exists():
-            values |= _read_object(path)
-        else:
-            warnings.warn(
+        config = cls(
+            _read_part(folder / "tokenizer_config.json"),
+            _read_part(folder / "special_tokens_map.json"),
+            _read_part(folder / "added_tokens.json"),
+            vocabulary,
+        )
+        if not (folder / "tokenizer_config.json").exists():
+            warn(
                 f"{folder}: no tokenizer_config.json beside vocab.txt; taken for an uncased BERT "
                 "(lowercase=True), as transformers takes it",
                 TokenizerFileWarning,
-                stacklevel=2,
             )
-        config = cls(values, path, vocabulary)
         # Configurations from before classes were named are BERT's.
         class_name = config.option("tokenizer_class", str, "BertTokenizer")
         if class_name.removesuffix("Fast") not in _BERT_CLASSES:
-            config.refuse("tokenizer_class", f"BERT's tokenizer, got {class_name!r}")
+            config.part_with("tokenizer_class").unsupported("tokenizer_class", "BERT's tokenizer")
         for key, only in _FIXED_OPTIONS.items():
-            if values.get(key) not in (None, only):
-                config.refuse(key, f"{only!r} or null, got {shown(values[key])}")
+            if config.option(key, type(only), only) != only:
+                config.part_with(key).unsupported(key, f"{shown(only)} or null")
         return config
-
-    def refuse(self, key: str, expected: str) -> NoReturn:
-        raise UnsupportedTokenizerError(f"{self.path}: {key}: expected {expected}")
 
     def option(self, key: str, kind: type, default: Any) -> Any:
         """Return an option of a type; one that is null or missing has its default."""
-        value = self.values.get(key)
-        if value is None:
-            return default
-        if not isinstance(value, kind):
-            raise ValueError(f"{self.path}: {key}: expected {kind.__name__}, got {shown(value)}")
-        return value
+        value = self.part_with(key).optional(key, kind)
+        return default if value is None else value
 
     def named_tokens(self) -> dict[str, str | None]:
         """Return the contents of pad_token and so on, None for those that are not there."""
         names: dict[str, str | None] = {}
         for key, default in SPECIAL_TOKENS.items():
-            names[key] = default if default in self.vocabulary.ids else None
-            if key in self.values:
-                value = self.values[key]
-                names[key] = None if value is None else self._content(key, value)
+            part = self.part_with(key)
+            if key in part.value:
+                names[key] = None if part.value[key] is None else self._content(part, key)
+            else:
+                names[key] = default if default in self.vocabulary.ids else None
         return names
 
     def further_tokens(self) -> Iterator[str]:
         """Yield the contents of the other special tokens."""
         for key in ("additional_special_tokens", "extra_special_tokens"):
-            values = self.values.get(key) or []
-            for value in values.values() if isinstance(values, dict) else values:
-                yield self._content(key, value)
-        for id_, value in self.option("added_tokens_decoder", dict, {}).items():
-            yield self._content(f"added_tokens_decoder[{id_}]", value, id_)
-        for content, id_ in self.option("added_tokens.json", dict, {}).items():
-            yield self._content("added_tokens.json", content, id_)
+            part = self.part_with(key)
+            if part.value.get(key) is None:
+                continue
+            # The second one may name its tokens.
+            named = key == "extra_special_tokens" and isinstance(part.value[key], dict)
+            tokens = part.part(key) if named else part.elements(key)
+            yield from (self._content(tokens, name) for name in tokens.value)
+        if self.option("added_tokens_decoder", dict, None):
+            tokens = self.part_with("added_tokens_decoder").part("added_tokens_decoder")
+            for id_ in tokens.value:
+                content = self._content(tokens, id_)
+                yield self._checked(tokens.name(id_), content, id_)
+        for content in self.added.value:
+            id_ = self.added.field(content, int)
+            yield self._checked(self.added.name(content), content, id_)
 
-    def _content(self, key: str, value: Any, id_: Any = None) -> str:
+    def part_with(self, key: str) -> Part:
+        """Return the file that decides on a key."""
+        return self.config if key in self.config.value else self.tokens_map
+
+    def _content(self, part: Part, key: str) -> str:
         """Return the content of a plain special token of the vocabulary."""
-        flags = value if isinstance(value, dict) else {}
-        content = flags.get("content") if flags else value
-        if not isinstance(content, str):
-            raise ValueError(f"{self.path}: {key}: expected a token, got {shown(value)}")
-        for flag, plain in PLAIN_SPECIAL.items():
-            if flags.get(flag, plain) is not plain:
-                self.refuse(f"{key}.{flag}", f"{plain} (a plain special token)")
-        if content not in self.vocabulary.ids:
-            self.refuse(key, f"a token of vocab.txt, got {content!r}")
-        if id_ is not None and str(id_) != str(self.vocabulary.ids[content]):
-            self.refuse(key, f"id {self.vocabulary.ids[content]} for {content!r}, got {id_}")
+        content = part.value[key]
+        if isinstance(content, dict):
+            token = part.part(key)
+            content = token.field("content", str)
+            check_plain(token, PLAIN_SPECIAL)
+        elif not isinstance(content, str):
+            part.malformed(key, "a token")
+        return self._checked(part.name(key), content)
+
+    def _checked(self, name: str, content: str, id_: object = None) -> str:
+        """Return the content of a token if the vocabulary has it, and under that id."""
+        known = self.vocabulary.ids.get(content)
+        if known is None or not content:
+            raise UnsupportedTokenizerError(
+                f"{name}: expected a token of vocab.txt, got {content!r}"
+            )
+        if id_ is not None and str(id_) != str(known):
+            raise UnsupportedTokenizerError(
+                f"{name}: expected id {known} for {content!r}, got {id_}"
+            )
         return content
 
 
-def _read_object(path: Path) -> dict[str, Any]:
-    return parse_json(read_utf8(path), str(path)) if path.exists() else {}
+def _read_part(path: Path) -> Part:
+    return parse_json(read_utf8(path) if path.exists() else "{}", str(path))
 
 
 def _ids_of(vocabulary: Vocabulary, contents: Iterable[str]) -> dict[str, int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, SupportsIndex, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -62,15 +62,16 @@ def check_ids(ids: Sequence[int] | Any, vocab_size: int, *, row: int | None = No
     ids : sequence of int, or integer array, shape (n_tokens,)
         A list, tuple, range or anything that numpy reads as a one-dimensional array.
     vocab_size : int
+        At least 0.
     row : int, optional
         Named in the message: the row of a batch that these ids are.
 
     Raises
     ------
     ValueError
-        For an id out of range, naming the first one and its position.
+        For an id out of range, naming the first one and its position; for a negative `vocab_size`.
     TypeError
-        For what is no sequence of integers. A bool is no integer here.
+        For what is no sequence of integers, or no integer `vocab_size`. A bool is no integer here.
 
     Examples
     --------
@@ -80,7 +81,27 @@ def check_ids(ids: Sequence[int] | Any, vocab_size: int, *, row: int | None = No
         ...
     ValueError: position 1: expected an id from 0 to 14, got 15
     """
-    as_int_list(ids, vocab_size, row)
+    as_int_list(ids, as_int("vocab_size", vocab_size, minimum=0), row)
+
+
+def as_int(name: str, value: Any, *, minimum: int | None = None) -> int:
+    """Return an argument as a plain int, or raise an error that names it.
+
+    Examples
+    --------
+    >>> as_int("length", np.int8(3), minimum=0)
+    3
+    >>> as_int("length", "3")
+    Traceback (most recent call last):
+        ...
+    TypeError: length must be an integer, not '3' of type str
+    """
+    plain = _index(value)
+    if plain is None:
+        raise TypeError(f"{name} must be an integer, not {value!r} of type {type(value).__name__}")
+    if minimum is not None and plain < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, not {plain}")
+    return plain
 
 
 def as_int_list(ids: Sequence[int] | Any, vocab_size: int, row: int | None = None) -> Sequence[int]:
@@ -110,16 +131,25 @@ def _as_sequence(ids: Any, row: int | None) -> Sequence[int]:
 
 
 def _checked_id(id_: Any, vocab_size: int, position: int, row: int | None) -> int:
-    if isinstance(id_, (bool, np.bool_)) or not isinstance(id_, SupportsIndex):
+    plain = _index(id_)
+    if plain is None:
         raise TypeError(
             f"{_at(row, position)}expected an integer id, got {id_!r} of type {type(id_).__name__}"
         )
-    plain = operator.index(id_)
     if not 0 <= plain < vocab_size:
-        raise ValueError(
-            f"{_at(row, position)}expected an id from 0 to {vocab_size - 1}, got {plain}"
-        )
+        fit = f"an id from 0 to {vocab_size - 1}" if vocab_size else "no ids, as vocab_size is 0"
+        raise ValueError(f"{_at(row, position)}expected {fit}, got {plain}")
     return plain
+
+
+def _index(value: Any) -> int | None:
+    """Return an integer of any type as an int, None for what is no integer, bools among it."""
+    if isinstance(value, (bool, np.bool_)):
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:  # an array has __index__, and it works for one without dimensions only
+        return None
 
 
 def _at(row: int | None, position: int | None = None) -> str:

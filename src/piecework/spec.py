@@ -7,11 +7,17 @@ tokenizer are those of its spec.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from piecework.vocabulary import Vocabulary
+import numpy as np
+
+from piecework.errors import short_repr
+from piecework.rules.rule_set import checked_name
+from piecework.vocabulary import Vocabulary, check_unk_token
+
+MAX_LIMIT = 2**64 - 1  # of characters per word: what the reference reads from a file
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,9 @@ class Template:
 @dataclass(frozen=True)
 class TokenizerSpec:
     """All that determines a tokenizer's results.
+
+    The options are checked by :func:`checked_options`. Mappings are shared, not copied: not to be
+    changed.
 
     Attributes
     ----------
@@ -67,6 +76,12 @@ class TokenizerSpec:
     file_truncation: Mapping[str, Any] | None = None
     file_padding: Mapping[str, Any] | None = None
 
+    def __post_init__(self) -> None:
+        options = {name: getattr(self, name) for name in _CHECKS}
+        for name, value in checked_options(options).items():
+            object.__setattr__(self, name, value)
+        check_unk_token(self.vocabulary, self.unk_token)
+
     @property
     def resolved_strip_accents(self) -> bool:
         """Whether accents are stripped, with None resolved: then as ``lowercase``."""
@@ -76,3 +91,77 @@ class TokenizerSpec:
     def vocab_size(self) -> int:
         """Highest id + 1, added tokens included."""
         return max(self.vocabulary.size, max(self.special_tokens.values(), default=-1) + 1)
+
+
+def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options as plain bools, ints and strs.
+
+    Raises
+    ------
+    TypeError
+        For a value of a wrong type and for a name that no option has.
+    ValueError
+        For a text that UTF-8 can't hold, a limit out of range and an unknown rule set.
+
+    Examples
+    --------
+    >>> checked_options({"lowercase": np.True_, "max_input_chars_per_word": np.int32(7)})
+    {'lowercase': True, 'max_input_chars_per_word': 7}
+    >>> checked_options({"lowercase": "false"})
+    Traceback (most recent call last):
+        ...
+    TypeError: lowercase: expected a bool, got 'false'
+    """
+    for name in options:
+        if name not in _CHECKS:
+            raise TypeError(f"{name}: no such option; expected one of {', '.join(_CHECKS)}")
+    return {name: _CHECKS[name](name, value) for name, value in options.items()}
+
+
+def _flag(name: str, value: object, expected: str = "a bool") -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}: expected {expected}, got {short_repr(value)}")
+    return bool(value)
+
+
+def _flag_or_none(name: str, value: object) -> bool | None:
+    return None if value is None else _flag(name, value, "a bool or None")
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{name}: expected a str, got {short_repr(value)}")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError(
+            f"{name}: expected a str that UTF-8 can hold, got a lone surrogate in "
+            f"{short_repr(value)}"
+        ) from None
+    return str.__str__(value)  # a plain str of a subclass's, whatever its own __str__ says
+
+
+def _limit(name: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name}: expected an integer, got {short_repr(value)}")
+    if not 1 <= value <= MAX_LIMIT:
+        raise ValueError(
+            f"{name}: expected an integer from 1 to 2**64 - 1, got {short_repr(value)}"
+        )
+    return int(value)
+
+
+def _rules(_: str, value: Any) -> str:
+    return checked_name(value)
+
+
+_CHECKS: dict[str, Callable[[str, Any], Any]] = {
+    "unk_token": _text,
+    "prefix": _text,
+    "max_input_chars_per_word": _limit,
+    "lowercase": _flag,
+    "strip_accents": _flag_or_none,
+    "clean_text": _flag,
+    "handle_chinese_chars": _flag,
+    "rules": _rules,
+}

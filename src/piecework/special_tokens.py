@@ -7,9 +7,11 @@ folding, no look at the neighbours.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import ahocorasick
+
+_BATCH = 1 << 12  # matches
 
 
 class SpecialTokens:
@@ -31,7 +33,7 @@ class SpecialTokens:
 
     Examples
     --------
-    >>> SpecialTokens({"[MASK]": 103, "[MASK]ED": 104}).split("a [MASK] b[MASK]ED")
+    >>> list(SpecialTokens({"[MASK]": 103, "[MASK]ED": 104}).split("a [MASK] b[MASK]ED"))
     ['a ', 103, ' b', 104]
     """
 
@@ -45,28 +47,39 @@ class SpecialTokens:
                 )
             self._automaton.add_word(content, len(content))
         self._automaton.make_automaton()
+        self._longest = max(map(len, self.contents), default=0)
+        # At least half of a batch can be settled, so that sorting takes linear time.
+        self._batch = max(_BATCH, 2 * self._longest)
 
-    def split(self, text: str) -> list[str | int]:
+    def split(self, text: str) -> Iterator[str | int]:
         """Split a text into stretches of plain text, none of them empty, and ids.
 
         Takes time linear in the length of the text for a given set of tokens, however many matches
-        overlap.
+        overlap, and memory for some thousand matches.
         """
-        if not self.contents:
-            return [text] if text else []
-        # iter() reports every match, by its inclusive end. Ends ascend, so what stays in the dict
-        # is the longest match of each start. (iter_long() of pyahocorasick 2.3.1 misses matches:
-        # with "abb" and "b" it finds nothing in "ab".)
-        stop_of = {last + 1 - n_chars: last + 1 for last, n_chars in self._automaton.iter(text)}
-        pieces: list[str | int] = []
         done = 0
-        for start in sorted(stop_of):
+        for start, stop in self._matches(text):
             if start < done:
                 continue
             if start > done:
-                pieces.append(text[done:start])
-            done = stop_of[start]
-            pieces.append(self.contents[text[start:done]])
+                yield text[done:start]
+            yield self.contents[text[start:stop]]
+            done = stop
         if done < len(text):
-            pieces.append(text[done:])
-        return pieces
+            yield text[done:]
+
+    def _matches(self, text: str) -> Iterator[tuple[int, int]]:
+        """Find the longest match at each position that has one, in reading order."""
+        if not self.contents:
+            return
+        # iter() reports every match, by its inclusive end. Ends ascend, so what stays in the dict
+        # is the longest match of each start. (iter_long() of pyahocorasick 2.3.1 misses matches:
+        # with "abb" and "b" it finds nothing in "ab".)
+        stop_of: dict[int, int] = {}
+        for last, n_chars in self._automaton.iter(text):
+            if len(stop_of) >= self._batch:
+                settled = last + 1 - self._longest  # what is to come starts there or behind
+                yield from ((start, stop_of[start]) for start in sorted(stop_of) if start < settled)
+                stop_of = {start: stop for start, stop in stop_of.items() if start >= settled}
+            stop_of[last + 1 - n_chars] = last + 1
+        yield from sorted(stop_of.items())

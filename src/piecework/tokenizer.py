@@ -7,6 +7,7 @@ modules of their own. It does not truncate or pad.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,8 +20,9 @@ from numpy.typing import NDArray
 from piecework.batch import Batch
 from piecework.decoding import Decoder
 from piecework.encoding import build_encoding
+from piecework.errors import listed, short_repr
 from piecework.pretrained import bert_spec, load_pretrained
-from piecework.spec import TokenizerSpec
+from piecework.spec import TokenizerSpec, checked_options
 from piecework.tokenizer_json import read_tokenizer_json, to_json, write_tokenizer_json
 from piecework.vocabulary import Vocabulary, read_vocabulary, write_vocabulary
 
@@ -54,7 +56,10 @@ class WordPieceTokenizer:
     ------
     ValueError
         For a vocabulary with a gap, without ``unk_token``, or with ids that are no integers below
-        2**28, and for a limit below 1.
+        2**28, for a limit that is not from 1 to 2**64 - 1, for a `prefix` that UTF-8 can't hold and
+        for an unknown rule set.
+    TypeError
+        For an option of another type. numpy's bools and integers are taken as Python's.
 
     Notes
     -----
@@ -87,8 +92,10 @@ class WordPieceTokenizer:
         handle_chinese_chars: bool = True,
         rules: str = "huggingface",
     ) -> None:
+        if hasattr(self, "_spec"):
+            raise TypeError("a tokenizer does not change once it is made; make a new one")
         self._use(
-            bert_spec(
+            _bert_spec(
                 Vocabulary.from_mapping(vocab),
                 unk_token=unk_token,
                 prefix=prefix,
@@ -136,17 +143,19 @@ class WordPieceTokenizer:
         ------
         ValueError
             With file and line, for invalid UTF-8, an empty file, lines of ``token<TAB>id``, and a
-            vocabulary without ``unk_token``.
+            vocabulary without ``unk_token``; for options, as for the class.
+        TypeError
+            For an option of a wrong type or name.
+        FileNotFoundError
+            For a str without a newline that is no path of a file.
 
         Examples
         --------
         >>> WordPieceTokenizer.from_vocab("[UNK]\nun\n##able\n").encode("Unable")
         [1, 2]
         """
-        vocabulary = read_vocabulary(vocab_txt)
-        return cls.from_spec(
-            bert_spec(vocabulary, lowercase=lowercase, strip_accents=strip_accents, **options)
-        )
+        options |= {"lowercase": lowercase, "strip_accents": strip_accents}
+        return cls.from_spec(_bert_spec(read_vocabulary(vocab_txt), **options))
 
     @classmethod
     def from_hf_json(cls, tokenizer_json: str | os.PathLike[str]) -> WordPieceTokenizer:
@@ -165,13 +174,21 @@ class WordPieceTokenizer:
         UnsupportedTokenizerError
             For a component whose results would differ, with its path in the file.
         ValueError
-            For a file that is no valid tokenizer.json.
+            For a file that is no valid tokenizer.json, and for ids of 2**28 and above.
+        TypeError
+            For what is neither a path nor a text.
         """
         return cls.from_spec(read_tokenizer_json(tokenizer_json))
 
     @classmethod
     def from_pretrained(
-        cls, name_or_dir: str | os.PathLike[str], **options: Any
+        cls,
+        name_or_dir: str | os.PathLike[str],
+        *,
+        revision: str | None = None,
+        cache_dir: str | os.PathLike[str] | None = None,
+        token: str | bool | None = None,
+        local_files_only: bool = False,
     ) -> WordPieceTokenizer:
         """Load a model's tokenizer.
 
@@ -181,8 +198,8 @@ class WordPieceTokenizer:
             A local folder (its tokenizer.json, else vocab.txt and tokenizer_config.json);
             ``"bert-base-uncased"``, which comes with the package; else the name of a model on the
             Hugging Face Hub (needs the extra ``piecework[hub]``).
-        **options
-            See :func:`piecework.pretrained.load_pretrained`.
+        revision, cache_dir, token, local_files_only
+            For the Hub, see :func:`piecework.pretrained.load_pretrained`.
 
         Examples
         --------
@@ -190,16 +207,23 @@ class WordPieceTokenizer:
         >>> tokenizer.encode("Hello!", add_special=True)
         [101, 7592, 999, 102]
         """
-        return cls.from_spec(load_pretrained(name_or_dir, **options))
+        spec = load_pretrained(
+            name_or_dir,
+            revision=revision,
+            cache_dir=cache_dir,
+            token=token,
+            local_files_only=local_files_only,
+        )
+        return cls.from_spec(spec)
 
     @property
     def spec(self) -> TokenizerSpec:
         """Vocabulary and options, all that determines the results."""
         return self._spec
 
-    @cached_property
+    @property
     def vocab(self) -> dict[str, int]:
-        """Tokens and ids, special tokens included. Changing it does not change the tokenizer."""
+        """Tokens and ids, special tokens included: a new dict each time, so not for loops."""
         return {**self._spec.vocabulary.ids, **self._spec.special_tokens}
 
     @property
@@ -259,18 +283,18 @@ class WordPieceTokenizer:
 
     @property
     def file_truncation(self) -> Mapping[str, Any] | None:
-        """The ``truncation`` of the tokenizer.json that was read; not applied."""
-        return self._spec.file_truncation
+        """The ``truncation`` of the tokenizer.json that was read, a copy; not applied."""
+        return copy.deepcopy(self._spec.file_truncation)
 
     @property
     def file_padding(self) -> Mapping[str, Any] | None:
-        """The ``padding`` of the tokenizer.json that was read; not applied."""
-        return self._spec.file_padding
+        """The ``padding`` of the tokenizer.json that was read, a copy; not applied."""
+        return copy.deepcopy(self._spec.file_padding)
 
-    @cached_property
+    @property
     def content_hash(self) -> str:
-        """SHA-256 of vocabulary and options, in hexadecimal: the same on every machine."""
-        return hashlib.sha256(to_json(self._spec).encode()).hexdigest()
+        """SHA-256 of what :meth:`save` writes, in hexadecimal: the same on every machine."""
+        return self._content_hash
 
     def normalize(self, text: str) -> str:
         """Return the normalized text, before it is split into words.
@@ -321,7 +345,9 @@ class WordPieceTokenizer:
         Raises
         ------
         ValueError
-            For ``add_special`` where the vocabulary has no [CLS] or [SEP].
+            For ``add_special`` where the vocabulary has no [CLS] or [SEP], or the configuration
+            names none. A tokenizer.json without a post-processor is no error: it adds nothing, as
+            in the reference.
         UnicodeEncodeError
             For a lone surrogate where ``clean_text`` is off.
         """
@@ -426,9 +452,20 @@ class WordPieceTokenizer:
         Raises
         ------
         ValueError
-            For what that format can't hold: a gap in the ids, a token with a line end in it.
+            For what that format can't hold: a gap in the ids, a token with a line end in it, added
+            tokens of a tokenizer.json that are not in its vocabulary.
         """
-        write_vocabulary(self._spec.vocabulary, path)
+        spec = self._spec
+        if added := [
+            f"{short_repr(token)} (id {id_})"
+            for token, id_ in spec.special_tokens.items()
+            if token not in spec.vocabulary.ids
+        ]:
+            raise ValueError(
+                f"added tokens are not in the vocabulary, and a vocab.txt can't hold them: "
+                f"{listed(added)}; save() writes a tokenizer.json with all of it"
+            )
+        write_vocabulary(spec.vocabulary, path)
 
     def _template_ids(self, add_special: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
         if not add_special:
@@ -440,8 +477,22 @@ class WordPieceTokenizer:
             raise ValueError(
                 "add_special needs [CLS] and [SEP] in the vocabulary; "
                 f"it has no {' and no '.join(missing)}"
+                if missing
+                else "add_special needs a template, and the files of this tokenizer give none: "
+                "they name no cls_token or no sep_token"
             )
         return self._before, self._after
+
+    @cached_property
+    def _content_hash(self) -> str:
+        return hashlib.sha256(to_json(self._spec).encode()).hexdigest()
+
+    @cached_property
+    def _hash(self) -> int:
+        # Not the content hash: equal specs may give texts with keys in another order.
+        ids, spec = self._spec.vocabulary.ids, self._spec
+        options = (spec.unk_token, spec.prefix, spec.lowercase, spec.strip_accents, spec.rules)
+        return hash((frozenset(ids.items()), frozenset(spec.special_tokens.items()), options))
 
     @cached_property
     def _tokens_by_id(self) -> dict[int, str]:
@@ -460,7 +511,7 @@ class WordPieceTokenizer:
         return self._spec == other._spec
 
     def __hash__(self) -> int:
-        return hash(self.content_hash)
+        return self._hash
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_spec, (self._spec,)
@@ -471,6 +522,10 @@ class WordPieceTokenizer:
             f"WordPieceTokenizer({len(spec.vocabulary.ids):,} tokens, "
             f"{'uncased' if spec.lowercase else 'cased'}, rules={spec.rules!r})"
         )
+
+
+def _bert_spec(vocabulary: Vocabulary, /, **options: Any) -> TokenizerSpec:
+    return bert_spec(vocabulary, **checked_options(options))
 
 
 def _checked_text(text: str, name: str = "text") -> str:

@@ -9,18 +9,24 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from piecework.errors import TokenizerFileWarning, UnsupportedTokenizerError, VocabularyWarning
-from piecework.spec import Template, TokenizerSpec
+from piecework.errors import (
+    TokenizerFileWarning,
+    UnsupportedTokenizerError,
+    VocabularyWarning,
+    warn,
+)
+from piecework.rules import RULE_SET_NAMES
+from piecework.spec import MAX_LIMIT, Template, TokenizerSpec
 from piecework.vocabulary import (
     Vocabulary,
     check_tokens,
     checked_ids,
+    checked_path,
     first_gap,
     read_utf8,
     write_atomically,
@@ -46,6 +52,7 @@ PLAIN_SPECIAL = {
     "special": True,
 }
 _N_CHARS_SHOWN = 80
+_BOM = "\ufeff"
 _JSON_NAMES = {dict: "an object", list: "an array", str: "a string", bool: "a bool", int: "an int"}
 # The key inside "model" for what Hugging Face has no place for. It ignores unknown keys there, and
 # refuses a file with an unknown key at the top level.
@@ -64,10 +71,12 @@ def read_tokenizer_json(source: str | os.PathLike[str]) -> TokenizerSpec:
     Raises
     ------
     FileNotFoundError, IsADirectoryError
+    TypeError
+        For a source that is neither.
     UnsupportedTokenizerError
         For a component that is not WordPiece with BERT's parts, naming it and its path in the file.
     ValueError
-        For a file that is malformed, naming the place.
+        For a file that is malformed, naming the place. Ids must be below 2**28.
 
     Warns
     -----
@@ -89,9 +98,11 @@ def read_tokenizer_json(source: str | os.PathLike[str]) -> TokenizerSpec:
     >>> spec.vocabulary.ids, spec.lowercase
     ({'[UNK]': 0, 'a': 1, '##b': 2}, False)
     """
-    if isinstance(source, str) and source.lstrip().startswith("{"):
+    # With a byte order mark it is no JSON, and the message says so.
+    if isinstance(source, str) and source.lstrip(_BOM + " \t\r\n").startswith("{"):
         return from_json(source, "<text>")
-    return from_json(read_utf8(source), os.fspath(source))
+    path = checked_path(source, "tokenizer_json")
+    return from_json(read_utf8(path), os.fspath(source))
 
 
 def write_tokenizer_json(spec: TokenizerSpec, path: str | os.PathLike[str]) -> None:
@@ -109,18 +120,15 @@ def write_tokenizer_json(spec: TokenizerSpec, path: str | os.PathLike[str]) -> N
 
 def from_json(text: str, source: str) -> TokenizerSpec:
     """Read the text of a tokenizer.json; `source` names it in messages."""
-    document = _Part(parse_json(text, source), "", source)
-    _check_encodable(document)
+    document = parse_json(text, source)
+    model = _model_part(document)  # first: a tokenizer of another kind differs in the rest too
     if unknown := sorted(document.value.keys() - _TOP_LEVEL_KEYS):
         raise ValueError(f"{source}: unknown key {unknown[0]!r} at the top level")
     if document.field("version", str, "1.0") != "1.0":
         document.unsupported("version", "'1.0'")
     normalizer = document.component("normalizer", "BertNormalizer")
     document.component("pre_tokenizer", "BertPreTokenizer")
-    model = _model_part(document)
-    own = model.part(_OWN_KEY, {})
-    if unknown := sorted(own.value.keys() - _OWN_KEYS):
-        own.unsupported(unknown[0], "a key that this version of piecework knows")
+    own = _own_keys(model)
     vocabulary = _read_vocabulary(model, own, text)
     unk_token = _read_unk_token(model, vocabulary)
     special_tokens = _read_added_tokens(document, vocabulary)
@@ -129,9 +137,7 @@ def from_json(text: str, source: str) -> TokenizerSpec:
         vocabulary=vocabulary,
         unk_token=unk_token,
         prefix=model.field("continuing_subword_prefix", str),
-        max_input_chars_per_word=checked_limit(
-            model.field("max_input_chars_per_word", int), model.name("max_input_chars_per_word")
-        ),
+        max_input_chars_per_word=_read_limit(model),
         lowercase=normalizer.field("lowercase", bool),
         strip_accents=normalizer.optional("strip_accents", bool),
         clean_text=normalizer.field("clean_text", bool),
@@ -188,22 +194,16 @@ def to_json(spec: TokenizerSpec) -> str:
     return f"{text.removesuffix(end)}\n      {vocab[1:-1]}\n    {end}\n"
 
 
-def checked_limit(value: object, name: str) -> int:
-    """Return a limit of characters per word, or raise a ValueError that names it."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(f"{name}: expected an integer of at least 1, got {value!r}")
-    return value
-
-
 @dataclass(frozen=True)
-class _Part:
-    """An object of the file, with what its error messages need: where it is."""
+class Part:
+    """An object of a JSON file, with what its error messages need: where it is."""
 
     value: Mapping[str, Any]
     path: str
     source: str
 
     def name(self, key: str) -> str:
+        """Return the file and the path of a value in it."""
         place = f"{self.path}.{key}" if self.path else key
         return f"{self.source}: {place}"
 
@@ -220,17 +220,22 @@ class _Part:
         """Return a value that may be null or missing (then None)."""
         return None if self.value.get(key) is None else self.field(key, kind)
 
-    def part(self, key: str, default: Mapping[str, Any] | None = None) -> _Part:
+    def part(self, key: str, default: Mapping[str, Any] | None = None) -> Part:
         """Return an object in this one."""
         place = f"{self.path}.{key}" if self.path else key
-        return _Part(self.field(key, dict, default), place, self.source)
+        return Part(self.field(key, dict, default), place, self.source)
 
-    def parts(self, key: str) -> list[_Part]:
-        """Return the objects of an array in this one; a missing array is an empty one."""
+    def elements(self, key: str) -> Part:
+        """Return an array in this one, by keys such as ``key[0]``; a missing one is empty."""
         values = {f"{key}[{i}]": value for i, value in enumerate(self.field(key, list, []))}
-        return [_Part(values, self.path, self.source).part(name) for name in values]
+        return Part(values, self.path, self.source)
 
-    def component(self, key: str, type_: str) -> _Part:
+    def parts(self, key: str) -> list[Part]:
+        """Return the objects of an array in this one; a missing array is an empty one."""
+        elements = self.elements(key)
+        return [elements.part(name) for name in elements.value]
+
+    def component(self, key: str, type_: str) -> Part:
         """Return a component that must be there and say that it is of a type."""
         if self.value.get(key) is None:
             self.unsupported(key, type_)
@@ -258,8 +263,17 @@ def shown(value: object) -> str:
     return text if len(text) <= _N_CHARS_SHOWN else f"{text[:_N_CHARS_SHOWN]}…"
 
 
-def parse_json(text: str, source: str) -> dict[str, Any]:
+def check_plain(token: Part, defaults: Mapping[str, bool]) -> None:
+    """Raise for an added token with flags that are not those of a plain special one."""
+    for flag, plain in PLAIN_SPECIAL.items():
+        if token.field(flag, bool, defaults.get(flag)) is not plain:
+            token.unsupported(flag, f"{shown(plain)} (a plain special token)")
+
+
+def parse_json(text: str, source: str) -> Part:
     """Return the object that a JSON text holds; ValueError with the place for what is no JSON."""
+    if text.startswith(_BOM):
+        raise ValueError(f"{source}: invalid JSON: it begins with a byte order mark (U+FEFF)")
 
     def refuse(constant: str) -> NoReturn:
         raise ValueError(f"{constant} is no JSON")
@@ -272,22 +286,23 @@ def parse_json(text: str, source: str) -> dict[str, Any]:
         raise ValueError(f"{source}: invalid JSON: nested too deeply") from None
     if not isinstance(document, dict):
         raise ValueError(f"{source}: expected a JSON object, got {shown(document)}")
-    return document
+    _check_encodable(document, source)
+    return Part(document, "", source)
 
 
-def _check_encodable(document: _Part) -> None:
+def _check_encodable(document: Mapping[str, Any], source: str) -> None:
     """Raise for a lone surrogate, which JSON can spell and UTF-8 can't hold (vocab: see there)."""
-    rest = dict(document.value)
+    rest = dict(document)
     if isinstance(model := rest.get("model"), dict):
         rest["model"] = {key: value for key, value in model.items() if key != "vocab"}
     try:
         json.dumps(rest, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError as error:
         bad = error.object[max(0, error.start - 20) : error.start + 1]
-        raise ValueError(f"{document.source}: lone surrogate at the end of {bad!r}") from None
+        raise ValueError(f"{source}: lone surrogate at the end of {bad!r}") from None
 
 
-def _model_part(document: _Part) -> _Part:
+def _model_part(document: Part) -> Part:
     model = document.part("model")
     # Without a type the reference looks at the keys: what has these two is a WordPiece, and what
     # lacks one of them is a WordLevel, which looks up whole words.
@@ -297,13 +312,23 @@ def _model_part(document: _Part) -> _Part:
     return model
 
 
-def _read_vocabulary(model: _Part, own: _Part, text: str) -> Vocabulary:
+def _own_keys(model: Part) -> Part:
+    own = model.part(_OWN_KEY, {})
+    if unknown := sorted(own.value.keys() - _OWN_KEYS):
+        own.unsupported(unknown[0], "a key that this version of piecework knows")
+    if own.field("rules", str, "huggingface") not in RULE_SET_NAMES:
+        own.unsupported("rules", f"one of {', '.join(map(repr, RULE_SET_NAMES))}")
+    return own
+
+
+def _read_vocabulary(model: Part, own: Part, text: str) -> Vocabulary:
     name, vocab = model.name("vocab"), model.field("vocab", dict)
     if not vocab:
         raise ValueError(f"{name}: expected tokens, got an empty object")
     check_tokens(vocab, name)
-    shadowed = _read_shadowed(own, vocab)
-    vocabulary = Vocabulary(checked_ids(vocab, name), shadowed, model.source)
+    ids = checked_ids(vocab, name)
+    shadowed = _read_shadowed(own, ids)
+    vocabulary = Vocabulary(ids, shadowed, model.source)
     used = len(vocabulary.tokens_by_id)
     if used < len(vocab):
         _warn_of_shared_ids(vocabulary, name)
@@ -312,14 +337,14 @@ def _read_vocabulary(model: _Part, own: _Part, text: str) -> Vocabulary:
     return vocabulary
 
 
-def _read_shadowed(own: _Part, vocab: Mapping[str, int]) -> dict[int, str]:
+def _read_shadowed(own: Part, ids: Mapping[str, int]) -> dict[int, str]:
     pairs = own.field("shadowed", list, [])
-    taken = set(vocab.values()) if pairs else set()
+    taken = set(ids.values()) if pairs else set()
     shadowed: dict[int, str] = {}
     for pair in pairs:
         match pair:
             case [id_, str(token)] if (
-                type(id_) is int and id_ not in taken and 0 <= id_ < vocab.get(token, -1)
+                type(id_) is int and id_ not in taken and 0 <= id_ < ids.get(token, -1)
             ):
                 shadowed[id_] = token
             case _:
@@ -330,67 +355,74 @@ def _read_shadowed(own: _Part, vocab: Mapping[str, int]) -> dict[int, str]:
     return shadowed
 
 
-def _read_unk_token(model: _Part, vocabulary: Vocabulary) -> str:
+def _read_unk_token(model: Part, vocabulary: Vocabulary) -> str:
     unk_token: str = model.field("unk_token", str)
     if unk_token not in vocabulary.ids:
         raise ValueError(f"{model.name('unk_token')}: {unk_token!r} is not in model.vocab")
     return unk_token
 
 
-def _read_added_tokens(document: _Part, vocabulary: Vocabulary) -> dict[str, int]:
+def _read_limit(model: Part) -> int:
+    limit: int = model.field("max_input_chars_per_word", int)
+    if not 1 <= limit <= MAX_LIMIT:
+        model.malformed("max_input_chars_per_word", "an integer from 1 to 2**64 - 1")
+    return limit
+
+
+def _read_added_tokens(document: Part, vocabulary: Vocabulary) -> dict[str, int]:
     tokens = document.parts("added_tokens")
     for token in tokens:
         token.field("id", int)
         token.field("content", str)
-        for flag, plain in PLAIN_SPECIAL.items():
-            if token.field(flag, bool) is not plain:
-                token.unsupported(flag, f"{plain} (a plain special token)")
+        check_plain(token, {})
     tokens = [token for token in tokens if token.value["content"]]  # as the reference does
     handed_out = _handed_out(vocabulary, [token.value["content"] for token in tokens])
+    owners: dict[int, str] = {}
     for token in tokens:
-        expected = handed_out[token.value["content"]]
+        content, expected = token.value["content"], handed_out[token.value["content"]]
         if token.value["id"] != expected:
             token.unsupported("id", f"{expected} (the id that the tokenizers library gives it)")
-        if (other := vocabulary.tokens_by_id.get(expected)) not in (None, token.value["content"]):
-            warnings.warn(
-                f"{token.name('id')}: {expected} is the id of {other!r} in model.vocab too; it "
-                f"decodes to {token.value['content']!r}, as in the tokenizers library",
-                VocabularyWarning,
-                stacklevel=2,
-            )
+        if (owner := owners.setdefault(expected, content)) != content:
+            # 0.23.3 then looks for the last of them only, and 1.0.0rc3 for the first.
+            token.unsupported("id", f"an id of its own ({owner!r} has this one too)")
+        _warn_of_taken_id(token, vocabulary)
     return handed_out
 
 
 def _handed_out(vocabulary: Vocabulary, contents: Iterable[str]) -> dict[str, int]:
     """Return the ids that the reference gives to added tokens, whatever their file says.
 
-    A content of the vocabulary keeps its id. Others are numbered in order from the *count* of
-    entries, which is below the highest id + 1 when ids have gaps.
+    A content of the vocabulary keeps its id. The others are numbered in order from the *count* of
+    entries, which is below the highest id + 1 when ids have gaps: ids of entries, added or not, do
+    not move that number.
     """
     ids: dict[str, int] = {}
-    n_entries = following = len(vocabulary.ids)
-    for content in contents:
-        if content in ids:
-            continue
+    following = len(vocabulary.ids)
+    for content in dict.fromkeys(contents):
         ids[content] = vocabulary.ids.get(content, following)
-        if ids[content] >= n_entries:
-            following = max(following, ids[content] + 1)
+        following += content not in vocabulary.ids
     return ids
 
 
 def _check_handed_out(spec: TokenizerSpec) -> None:
     by_id = _by_id(spec.special_tokens)
     handed_out = _handed_out(spec.vocabulary, [content for content, _ in by_id])
+    owners: dict[int, str] = {}
     for content, id_ in by_id:
         if id_ != handed_out[content]:
             raise ValueError(
                 f"special token {content!r} has id {id_}, but a tokenizer.json can't say so: "
                 f"the tokenizers library would give it {handed_out[content]}"
             )
+        if (owner := owners.setdefault(id_, content)) != content:
+            raise ValueError(
+                f"special tokens {owner!r} and {content!r} both have id {id_}: the tokenizers "
+                "library would look for one of them only"
+            )
 
 
 def _read_template(
-    document: _Part, vocabulary: Vocabulary, special_tokens: Mapping[str, int]
+    document: Part, vocabulary: Vocabulary, special_tokens: Mapping[str, int]
 ) -> Template:
     if document.value.get("post_processor") is None:
         return Template((), ())
@@ -412,7 +444,7 @@ def _read_template(
     return Template(before, after, None if part.value == made_anew else part.value)
 
 
-def _read_single(part: _Part) -> tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]:
+def _read_single(part: Part) -> tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]:
     """Return what stands before and after ``$A`` in a template's form for one text."""
     sides: list[list[tuple[str, int]]] = [[]]
     for index, piece in enumerate(part.field("single", list)):
@@ -433,7 +465,7 @@ def _read_single(part: _Part) -> tuple[tuple[tuple[str, int], ...], tuple[tuple[
     return tuple(sides[0]), tuple(sides[1])
 
 
-def _read_special_token(definitions: _Part, token: str) -> list[tuple[str, int]]:
+def _read_special_token(definitions: Part, token: str) -> list[tuple[str, int]]:
     definition = definitions.part(token)
     tokens, ids = definition.field("tokens", list), definition.field("ids", list)
     if len(tokens) != len(ids) or {*map(type, tokens)} != {str} or {*map(type, ids)} != {int}:
@@ -444,7 +476,7 @@ def _read_special_token(definitions: _Part, token: str) -> list[tuple[str, int]]
     return list(zip(tokens, ids, strict=True))
 
 
-def _read_pair(part: _Part, key: str) -> tuple[str, int]:
+def _read_pair(part: Part, key: str) -> tuple[str, int]:
     match part.field(key, list):
         case [str(token), int(id_)] if not isinstance(id_, bool):
             return token, id_
@@ -452,7 +484,7 @@ def _read_pair(part: _Part, key: str) -> tuple[str, int]:
             raise ValueError(f"{part.name(key)}: expected [token, id], got {shown(other)}")
 
 
-def _read_decoder(document: _Part) -> dict[str, Any] | None:
+def _read_decoder(document: Part) -> dict[str, Any] | None:
     if document.value.get("decoder") is None:
         return None
     part = document.part("decoder")
@@ -462,7 +494,7 @@ def _read_decoder(document: _Part) -> dict[str, Any] | None:
     return {"type": "WordPiece", "prefix": prefix, "cleanup": cleanup}
 
 
-def _read_call_options(document: _Part, own: _Part) -> tuple[Any, Any]:
+def _read_call_options(document: Part, own: Part) -> tuple[Any, Any]:
     """Return truncation and padding; warn of those that the reference would apply."""
     found = {key: document.optional(key, dict) for key in ("truncation", "padding")}
     if found["truncation"] is not None:
@@ -471,17 +503,16 @@ def _read_call_options(document: _Part, own: _Part) -> tuple[Any, Any]:
         _check_padding(document.part("padding"))
     if switched_on := [key for key, value in found.items() if value is not None]:
         details = " and ".join(f"{key} {json.dumps(found[key])}" for key in switched_on)
-        warnings.warn(
+        warn(
             f"{document.source} switches on {details}; piecework does not apply that, and keeps it "
             f"as {' and '.join(f'file_{key}' for key in switched_on)}",
             TokenizerFileWarning,
-            stacklevel=2,
         )
     kept = {key: own.optional(key, dict) for key in found}
     return tuple(kept[key] if found[key] is None else found[key] for key in found)
 
 
-def _check_truncation(part: _Part) -> None:
+def _check_truncation(part: Part) -> None:
     part.field("max_length", int)
     part.field("stride", int)
     if part.field("strategy", str) not in ("LongestFirst", "OnlyFirst", "OnlySecond"):
@@ -489,7 +520,7 @@ def _check_truncation(part: _Part) -> None:
     _check_direction(part, "Right")
 
 
-def _check_padding(part: _Part) -> None:
+def _check_padding(part: Part) -> None:
     match part.value.get("strategy"):
         case "BatchLongest" | {"Fixed": int()}:
             pass
@@ -502,7 +533,7 @@ def _check_padding(part: _Part) -> None:
     _check_direction(part)
 
 
-def _check_direction(part: _Part, default: str | None = None) -> None:
+def _check_direction(part: Part, default: str | None = None) -> None:
     if part.field("direction", str, default) not in ("Left", "Right"):
         part.malformed("direction", "Left or Right")
 
@@ -547,15 +578,24 @@ def _by_id(ids: Mapping[str, int]) -> list[tuple[str, int]]:
     return sorted(ids.items(), key=lambda item: item[1])
 
 
+def _warn_of_taken_id(token: Part, vocabulary: Vocabulary) -> None:
+    content, id_ = token.value["content"], token.value["id"]
+    if (other := vocabulary.tokens_by_id.get(id_)) not in (None, content):
+        warn(
+            f"{token.name('id')}: {id_} is the id of {other!r} in model.vocab too; it decodes to "
+            f"{content!r}, as in the tokenizers library",
+            VocabularyWarning,
+        )
+
+
 def _warn_of_shared_ids(vocabulary: Vocabulary, name: str) -> None:
     ids, tokens_by_id = vocabulary.ids, vocabulary.tokens_by_id
     shared = [token for token, id_ in ids.items() if tokens_by_id[id_] != token]
     first = tokens_by_id[ids[shared[0]]]
-    warnings.warn(
+    warn(
         f"{name}: {len(shared)} token(s) have the id of an earlier one, such as {shared[0]!r}, "
         f"which has that of {first!r} ({ids[shared[0]]}); an id decodes to the first that has it",
         VocabularyWarning,
-        stacklevel=2,
     )
 
 
@@ -568,7 +608,7 @@ def _warn_of_gaps(vocabulary: Vocabulary, name: str, text: str) -> None:
     )
     if repeated := _repeated_vocab_keys(text):
         message += f"; {len(repeated)} key(s) occur twice, and the last one holds: {repeated[:3]}"
-    warnings.warn(message, VocabularyWarning, stacklevel=2)
+    warn(message, VocabularyWarning)
 
 
 def _repeated_vocab_keys(text: str) -> list[str]:

@@ -7,11 +7,12 @@ renumbered or repaired: what is probably a mistake gets a :class:`VocabularyWarn
 
 from __future__ import annotations
 
+import errno
 import operator
 import os
 import re
 import secrets
-import warnings
+import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,7 +21,7 @@ from typing import SupportsIndex
 
 import numpy as np
 
-from piecework.errors import VocabularyWarning
+from piecework.errors import VocabularyWarning, listed, short_repr, shorten, warn
 
 MAX_IDS = 1 << 28  # an entry of the kernel's character table holds an id in 28 bits
 
@@ -29,10 +30,11 @@ _TRAILING_SPACE = re.compile(
     r"[\t\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000](?=\n|\Z)"
 )
 _TAB_ID = re.compile(r"[^\t]*\t[0-9]+")
+_SPACE_ID = re.compile(r"\S+ +[0-9]+")
+_JSON_START = re.compile(r'\s*[{\[]\s*"[^"\n]+"')
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _BOM = "\ufeff"
-_LINES_SHOWN = 3  # of the lines that one warning is about
-_TAB_LINES_LOOKED_AT = 100  # one real token may look like token<TAB>id, the first 100 don't
+_LINES_LOOKED_AT = 100  # one real token may look like token<TAB>id, the first 100 don't
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +80,9 @@ class Vocabulary:
         ValueError: <mapping>: expected ids 0 to 1 for 2 tokens, but no token has id 1 and 'a' has 2
         """
         if not isinstance(mapping, Mapping):
-            raise TypeError(f"expected a mapping of tokens to ids, got {type(mapping).__name__}")
+            raise TypeError(
+                f"vocab: expected a mapping of tokens to ids, got {type(mapping).__name__}"
+            )
         if not mapping:
             raise ValueError(f"{source}: expected a vocabulary, got an empty mapping")
         check_tokens(mapping, source)
@@ -128,20 +132,21 @@ class Vocabulary:
 
     @classmethod
     def _from_valid_text(cls, text: str, source: str) -> Vocabulary:
+        if text in ("", _BOM):
+            raise ValueError(f"{source}: expected one token a line, got an empty file")
         if text.startswith(_BOM):
             text = text[1:]
             _warn(f"line 1 of {source}: dropped the byte order mark before the first token")
         if "\r" in text:
             text = text.replace("\r\n", "\n")
-        if not text:
-            raise ValueError(f"{source}: expected one token a line, got an empty file")
         lines = text.split("\n")
         if not lines[-1]:
             lines.pop()  # what follows the last line's end is no line
         if _holds_tab_ids(lines):
             raise ValueError(
-                f"line 1 of {source}: expected a token, got {lines[0]!r}: this looks like a file "
-                "of token<TAB>id lines, not like a BERT vocab.txt, where the line number is the id"
+                f"line 1 of {source}: expected a token, got {short_repr(lines[0])}: this looks "
+                "like a file of token<TAB>id lines, not like a BERT vocab.txt, where the line "
+                "number is the id"
             )
         if _TRAILING_SPACE.search(text):
             _warn_of_trailing_space(lines, source)
@@ -229,7 +234,14 @@ def read_vocabulary(source: str | os.PathLike[str]) -> Vocabulary:
     """
     if isinstance(source, str) and "\n" in source:
         return Vocabulary.from_text(source)
-    return Vocabulary.from_file(source)
+    checked_path(source, "vocab_txt")
+    try:
+        return Vocabulary.from_file(source)
+    except OSError as error:
+        if isinstance(source, str) and error.errno in (errno.ENOENT, errno.ENAMETOOLONG):
+            hint = "no such file (a str without a line feed is taken as a path, not as the text)"
+            raise FileNotFoundError(errno.ENOENT, hint, error.filename) from None
+        raise
 
 
 def write_vocabulary(vocabulary: Vocabulary, path: str | os.PathLike[str]) -> None:
@@ -239,10 +251,15 @@ def write_vocabulary(vocabulary: Vocabulary, path: str | os.PathLike[str]) -> No
 
 def read_utf8(path: str | os.PathLike[str]) -> str:
     """Return a file's text as it is; ValueError with file and line for what is not UTF-8."""
-    path = Path(path)
-    if path.is_dir():
+    path = checked_path(path)
+    try:
+        is_folder = path.is_dir()
+        data = b"" if is_folder else path.read_bytes()
+    except OSError as error:
+        # A text that was taken for a path is not shown whole.
+        raise OSError(error.errno, error.strerror, shorten(str(path))) from None
+    if is_folder:
         raise IsADirectoryError(f"{path}: expected a file, got a folder")
-    data = path.read_bytes()
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -254,20 +271,73 @@ def read_utf8(path: str | os.PathLike[str]) -> str:
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a file under a temporary name beside its own, flush it to the disk, and rename it."""
-    target = Path(os.path.realpath(path))  # through a symbolic link, not over it
-    if target.is_dir():
-        raise IsADirectoryError(f"{target}: expected the path of a file, got a folder")
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    """Write a file under a temporary name beside its own, flush it to the disk, and rename it.
+
+    A file that is replaced hands its mode on.
+    """
+    target = Path(os.path.realpath(checked_path(path)))  # through a symbolic link, not over it
+    if target.exists() and not target.is_file():
+        kind = IsADirectoryError if target.is_dir() else FileExistsError
+        what = "a folder" if target.is_dir() else "a device or a pipe"
+        raise kind(f"{target}: expected the path of a file, got {what}")
     try:
-        with temporary.open("xb") as file:
+        _write_and_rename(target, data)
+    except OSError as error:
+        # It names the temporary file, which says nothing to the caller.
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from None
+
+
+def _write_and_rename(target: Path, data: bytes) -> None:
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    try:
+        # Never readable by more than the old file was; the umask may make it less for a while.
+        with os.fdopen(os.open(temporary, flags, 0o666 if mode is None else mode), "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        if mode is not None:
+            temporary.chmod(mode)
         temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def checked_path(path: str | os.PathLike[str], name: str = "path") -> Path:
+    """Return a path; TypeError for what is none, ValueError for an empty str, which is no "."."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"{name}: expected a str or a path, got {short_repr(path)}")
+    if path == "":
+        raise ValueError(f"{name}: expected the path of a file, got an empty str")
+    return Path(path)
+
+
+def check_unk_token(vocabulary: Vocabulary, unk_token: str) -> None:
+    """Raise ValueError for an `unk_token` that the vocabulary lacks, and say why it may lack it."""
+    if unk_token not in vocabulary.ids:
+        raise ValueError(
+            f"{vocabulary.source}: unk_token {short_repr(unk_token)} is not in the vocabulary"
+            f"{_likely_cause(vocabulary.ids, unk_token)}"
+        )
+
+
+def _likely_cause(ids: Mapping[str, int], unk_token: str) -> str:
+    tokens = list(ids)
+    if _JSON_START.match("\n".join(tokens[:2])):
+        return "; it looks like JSON: from_hf_json reads a tokenizer.json, not a vocab.txt"
+    if all(map(_SPACE_ID.fullmatch, tokens[:_LINES_LOOKED_AT])):
+        return (
+            f"; its first line is {short_repr(tokens[0])}: this looks like a file of "
+            "token<SPACE>id lines, not like a BERT vocab.txt, where the line number is the id"
+        )
+    for token in tokens:
+        if unk_token in token.split("\r"):
+            return "; its lines look as if they end in bare carriage returns, expected line feeds"
+        if token.strip().casefold() == unk_token.casefold():
+            return f"; it has {short_repr(token)} (id {ids[token]})"
+    return ""
 
 
 def check_tokens(tokens: Iterable[str], source: str) -> None:
@@ -279,23 +349,27 @@ def check_tokens(tokens: Iterable[str], source: str) -> None:
         for token in tokens:
             if not isinstance(token, str):
                 raise ValueError(
-                    f"{source}: expected tokens that are strings, got {token!r}"
+                    f"{source}: expected tokens that are strings, got {short_repr(token)}"
                 ) from None
             if _LONE_SURROGATE.search(token):
-                raise ValueError(f"{source}: token {token!r} holds a lone surrogate") from None
+                raise ValueError(
+                    f"{source}: token {short_repr(token)} holds a lone surrogate"
+                ) from None
         raise
 
 
 def checked_ids(mapping: Mapping[str, int], source: str) -> dict[str, int]:
-    """Copy the mapping, its ids as plain ints; ValueError for what is no integer below 2**28."""
+    """Copy the mapping, with plain strs and ints; ValueError for what is no integer below 2**28."""
     ids = dict(mapping)
+    if set(map(type, ids)) != {str}:  # np.str_ for one; the kernels take no subclasses
+        ids = {str.__str__(token): value for token, value in ids.items()}
     if set(map(type, ids.values())) != {int}:
         ids = {token: _plain_int(value) for token, value in ids.items()}
     if min(ids.values()) < 0 or max(ids.values()) >= MAX_IDS:
         token = next(token for token, id_ in ids.items() if not 0 <= id_ < MAX_IDS)
         raise ValueError(
-            f"{source}: token {token!r}: expected an integer id from 0 to {MAX_IDS - 1:,}, "
-            f"got {mapping[token]!r}"
+            f"{source}: token {short_repr(token)}: expected an integer id from 0 to "
+            f"{MAX_IDS - 1:,}, got {short_repr(mapping[token])}"
         )
     return ids
 
@@ -319,38 +393,31 @@ def _find_repeated_id(ids: Mapping[str, int]) -> tuple[str, str]:
 
 
 def _holds_tab_ids(lines: list[str]) -> bool:
-    return "\t" in lines[0] and all(
-        _TAB_ID.fullmatch(line) for line in lines[:_TAB_LINES_LOOKED_AT]
-    )
+    return "\t" in lines[0] and all(_TAB_ID.fullmatch(line) for line in lines[:_LINES_LOOKED_AT])
 
 
 def _warn_of_trailing_space(lines: list[str], source: str) -> None:
     found = [
-        f"{line!r} on line {number}"
+        f"{short_repr(line)} on line {number}"
         for number, line in enumerate(lines, 1)
         if _TRAILING_SPACE.search(line)
     ]
     _warn(
         f"{source}: white space at the end of a line is kept as part of the token, where Hugging "
-        f"Face's reader trims it: {_shown(found)}"
+        f"Face's reader trims it: {listed(found)}"
     )
 
 
 def _warn_of_repeated_lines(ids: dict[str, int], shadowed: dict[int, str], source: str) -> None:
     found = [
-        f"{token!r} on line {id_ + 1}, again on line {ids[token] + 1}"
+        f"{short_repr(token)} on line {id_ + 1}, again on line {ids[token] + 1}"
         for id_, token in shadowed.items()
     ]
     _warn(
         f"{source}: a repeated token has the id of its last line, and the earlier line's id stands "
-        f"for nothing: {_shown(found)}"
+        f"for nothing: {listed(found)}"
     )
 
 
-def _shown(found: list[str]) -> str:
-    more = f"; {len(found):,} in all" if len(found) > _LINES_SHOWN else ""
-    return "; ".join(found[:_LINES_SHOWN]) + more
-
-
 def _warn(message: str) -> None:
-    warnings.warn(message, VocabularyWarning, stacklevel=3)
+    warn(message, VocabularyWarning)

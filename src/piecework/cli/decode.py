@@ -10,12 +10,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
+from numpy.lib import format as npy_format
+from numpy.typing import NDArray
 
 from piecework.batch import Batch
-from piecework.cli.options import load_tokenizer, tokenizer_options
+from piecework.cli.options import load_tokenizer, non_empty_path, tokenizer_options
+from piecework.corpus.read_text import decode_utf8
 from piecework.corpus.write_npy import IDS_NAME, ROW_SPLITS_NAME
 from piecework.tokenizer import WordPieceTokenizer
 
@@ -60,7 +64,7 @@ def decode(
     if from_ids:
         texts = _decode_typed(arguments, tokenizer, skip_special)
     else:
-        batch = _open_batch(Path(arguments[0]))
+        batch = _open_batch(Path(non_empty_path(arguments[0])))
         chunks = _take_rows(batch, row_numbers) if row_numbers else _cut(batch)
         texts = _decode_chunks(chunks, tokenizer, skip_special)
     for text in texts:
@@ -75,9 +79,12 @@ def _decode_typed(
     if arguments != ("-",):
         yield tokenizer.decode(_parse_ids(" ".join(arguments)), skip_special)
         return
-    for number, line in enumerate(sys.stdin, 1):
+    byte_start = 0
+    for number, line in enumerate(sys.stdin.buffer, 1):
+        text = decode_utf8(line, "standard input", byte_start=byte_start, line_start=number)
+        byte_start += len(line)
         try:
-            yield tokenizer.decode(_parse_ids(line), skip_special)
+            yield tokenizer.decode(_parse_ids(text), skip_special)
         except ValueError as error:
             raise ValueError(f"standard input, line {number}: {error}") from error
 
@@ -94,13 +101,28 @@ def _open_batch(folder: Path) -> Batch:
     for name in (IDS_NAME, ROW_SPLITS_NAME):
         if not (folder / name).is_file():
             raise FileNotFoundError(f"{folder} holds no {name}: not a finished result of encode")
+    ids = _open_npy(folder / IDS_NAME, np.int32)
+    row_splits = _open_npy(folder / ROW_SPLITS_NAME, np.int64)
     try:
-        return Batch(
-            np.load(folder / IDS_NAME, mmap_mode="r"),
-            np.load(folder / ROW_SPLITS_NAME, mmap_mode="r"),
-        )
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{folder} is not a result of encode: {error}") from error
+        return Batch(ids, row_splits)
+    except ValueError as error:
+        raise ValueError(
+            f"{IDS_NAME} and {ROW_SPLITS_NAME} of {folder} are no pair that encode wrote: {error}"
+        ) from error
+
+
+def _open_npy(path: Path, dtype: type[np.generic]) -> NDArray[Any]:
+    expected = f"{path} is no .npy file of a 1-D {np.dtype(dtype)} array, as encode writes it"
+    try:
+        array = npy_format.open_memmap(path, mode="r")
+    except OSError:
+        raise
+    except Exception as error:  # a damaged header makes numpy raise a SyntaxError, TokenError, ...
+        detail, _, _ = str(error).partition("\n")
+        raise ValueError(f"{expected}: {detail}") from error
+    if array.dtype != dtype or array.ndim != 1:
+        raise ValueError(f"{expected}: it holds {array.dtype} of shape {array.shape}")
+    return array
 
 
 def _take_rows(batch: Batch, row_numbers: tuple[int, ...]) -> Iterator[tuple[int, Batch]]:

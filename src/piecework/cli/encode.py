@@ -16,19 +16,24 @@ from types import FrameType
 import click
 from tqdm import tqdm
 
-from piecework.cli.options import load_tokenizer, tokenizer_options
+from piecework.cli.options import (
+    check_special,
+    load_tokenizer,
+    non_empty_path,
+    tokenizer_options,
+)
 from piecework.corpus import EncodeReport, encode_files
 
 
 @click.command()
-@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...", type=non_empty_path)
 @click.option(
     "-o",
     "--out",
     "out_dir",
     required=True,
     metavar="OUT",
-    type=click.Path(path_type=Path),
+    type=non_empty_path,
     help="The folder for ids.npy and row_splits.npy; made if it is missing.",
 )
 @tokenizer_options
@@ -36,7 +41,7 @@ from piecework.corpus import EncodeReport, encode_files
 @click.option("--overwrite", is_flag=True, help="Replace the result that OUT already holds.")
 def encode(
     inputs: tuple[str, ...],
-    out_dir: Path,
+    out_dir: str,
     source: str,
     cased: bool | None,
     no_special: bool,
@@ -54,9 +59,11 @@ def encode(
 
     At the end it prints the documents, the tokens, the unknown rate (the share of [UNK] among the
     tokens, [CLS] and [SEP] aside) and the speed. A run that fails or is stopped leaves nothing in
-    OUT, and a result that OUT already holds stays as it is.
+    OUT and no folder that it made, and a result that OUT already holds stays as it is.
     """  # noqa: D301  (click takes a real backspace as "keep these lines")
     tokenizer = load_tokenizer(source, cased)
+    if not no_special:
+        check_special(tokenizer, source)
     # Off where standard error is no terminal; the delay keeps it away from errors found at once.
     bar = tqdm(total=_total_bytes(inputs), unit="B", unit_scale=True, disable=None, delay=0.5)
     with bar, _removing_files_when_terminated():

@@ -1,4 +1,4 @@
-"""What the commands share: the options that choose a tokenizer, and loading it.
+"""What the commands share: the type of paths, the options that choose a tokenizer, and loading it.
 
 Takes what the user typed after ``--tokenizer``, gives a WordPieceTokenizer. It does not look into a
 file to find out what it is: the kind follows from the name.
@@ -7,17 +7,32 @@ file to find out what it is: the kind follows from the name.
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from piecework.errors import VocabularyWarning
+from piecework.errors import VocabularyWarning, warn
 from piecework.tokenizer import WordPieceTokenizer
 
 DEFAULT_TOKENIZER = "bert-base-uncased"
+
+
+def non_empty_path(value: str) -> str:
+    """Return what names a file or a folder; used as the type of such arguments.
+
+    Path("") is the current folder, and an unset variable of the shell gives "": a result would be
+    written where nobody looks for it.
+
+    Raises
+    ------
+    click.BadParameter
+        The path is empty.
+    """
+    if not value:
+        raise click.BadParameter("expected a path, got an empty text (an unset variable?)")
+    return value
 
 
 def tokenizer_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -26,6 +41,7 @@ def tokenizer_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "-t",
         "--tokenizer",
         "source",
+        type=non_empty_path,
         metavar="NAME_OR_PATH",
         default=DEFAULT_TOKENIZER,
         show_default=True,
@@ -77,15 +93,25 @@ def load_tokenizer(source: str, cased: bool | None) -> WordPieceTokenizer:
     )
 
 
+def check_special(tokenizer: WordPieceTokenizer, source: str) -> None:
+    """Raise a ValueError in the words of the command line if there are no special tokens to add."""
+    try:
+        tokenizer.encode("", add_special=True)
+    except ValueError as error:
+        raise ValueError(
+            f"the vocabulary of {source} lacks [CLS] or [SEP]; --no-special does without them"
+        ) from error
+
+
 def _warn_of_capitals(tokenizer: WordPieceTokenizer, source: str) -> None:
     """Warn when text is lower-cased for a vocabulary that was plainly made from cased text."""
     # Not [PAD] or <S>. A few are no sign: scibert-scivocab-uncased has 37 among 31,090, while cased
     # vocabularies have 1 % (Korean) to 28 % (English).
-    capitals = [token for token in tokenizer.vocab if re.match("[^<[]*[A-Z]", token)]
-    if len(capitals) > len(tokenizer.vocab) / 200:
-        warnings.warn(
+    vocab = tokenizer.vocab
+    capitals = [token for token in vocab if re.match("[^<[]*[A-Z]", token)]
+    if len(capitals) > len(vocab) / 200:
+        warn(
             f"{source} holds {len(capitals)} tokens with capitals, such as {capitals[0]!r}, which "
             "lower-cased text never gives; --cased keeps case and accents, --uncased means it",
             VocabularyWarning,
-            stacklevel=2,
         )

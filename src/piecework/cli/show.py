@@ -6,6 +6,7 @@ elsewhere. What it shows is what ``piecework encode`` would write.
 
 from __future__ import annotations
 
+import codecs
 import os
 import shutil
 import sys
@@ -15,7 +16,8 @@ from typing import NamedTuple
 
 import click
 
-from piecework.cli.options import load_tokenizer, tokenizer_options
+from piecework.cli.options import check_special, load_tokenizer, tokenizer_options
+from piecework.corpus.read_text import decode_utf8
 from piecework.tokenizer import WordPieceTokenizer
 
 GAP = "  "
@@ -45,8 +47,12 @@ def show(text: str, no_special: bool, source: str, cased: bool | None) -> None:
     blue are special tokens. The environment variable NO_COLOR switches colours off.
     """
     if text == "-":
-        text = sys.stdin.buffer.read().decode("utf-8")
+        text = decode_utf8(sys.stdin.buffer.read(), "standard input")
+    else:
+        text = _as_typed(text)
     tokenizer = load_tokenizer(source, cased)
+    if not no_special:
+        check_special(tokenizer, source)
     cells = _cells(tokenizer, tokenizer.encode(text, add_special=not no_special))
     colour = False if os.environ.get("NO_COLOR") else None
     for number, row in enumerate(_wrap(cells, shutil.get_terminal_size().columns)):
@@ -55,6 +61,19 @@ def show(text: str, no_special: bool, source: str, cased: bool | None) -> None:
         pieces = [click.style(_fill(cell.piece, cell.n_columns), cell.colour) for cell in row]
         click.echo(GAP.join(pieces), color=colour)
         click.echo(GAP.join(cell.id.ljust(cell.n_columns) for cell in row).rstrip())
+
+
+def _as_typed(argument: str) -> str:
+    """Return an argument as the UTF-8 it is, also where the locale does not say so.
+
+    Python hands over bytes that are invalid in the locale's encoding as surrogates, of which no
+    tokenizer makes a piece.
+    """
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return decode_utf8(os.fsencode(argument), "argument TEXT")
+    return argument
 
 
 def _cells(tokenizer: WordPieceTokenizer, ids: list[int]) -> list[Cell]:
@@ -91,7 +110,12 @@ def _fill(text: str, n_columns: int) -> str:
 
 
 def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    """Return the text with escapes for what has no glyph or no code in the output's encoding."""
+    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    encoding = codecs.lookup(sys.stdout.encoding).name
+    if encoding == "ascii":  # what a C locale says; click writes UTF-8 then
+        return text
+    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def display_width(text: str) -> int:

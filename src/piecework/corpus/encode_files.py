@@ -78,14 +78,15 @@ def encode_files(
 
     Row i of the result is ``ids[row_splits[i]:row_splits[i + 1]]``, the i-th document of all inputs
     in their order. A document ends at a line feed or at the end of its file. Until all is encoded
-    the files bear temporary names; after an error or Ctrl-C nothing of them is left.
+    the files bear temporary names; after an error or Ctrl-C nothing of them is left, nor any folder
+    that was made for them.
 
     Parameters
     ----------
     inputs : sequence of paths
         UTF-8 text files; ``"-"`` is standard input.
     out_dir : path
-        A folder; it is made if it is missing.
+        A folder; it is made if it is missing, as are those above it.
     tokenizer : WordPieceTokenizer
     add_special : bool
         Put the tokenizer's special tokens around each document.
@@ -106,7 +107,8 @@ def encode_files(
         An input or `out_dir` is not fit; found before anything is read.
     ValueError
         An input is invalid UTF-8 (the message names file, line and byte), is given twice as
-        standard input, or is the output itself; or the tokenizer has no special tokens to add.
+        standard input, or is the output itself; a path is empty; or the tokenizer has no special
+        tokens to add.
 
     Examples
     --------
@@ -124,6 +126,8 @@ def encode_files(
     """
     if isinstance(inputs, str | bytes | os.PathLike):
         raise TypeError(f"inputs must be a sequence of paths, not one {type(inputs).__name__}")
+    if not all(map(os.fspath, [*inputs, out_dir])):  # Path would read it as the current folder
+        raise ValueError("inputs and out_dir must be paths, but one of them is empty")
     folder = Path(out_dir)
     _check_output(folder, overwrite)
     _check_inputs(inputs, folder)

@@ -13,7 +13,7 @@ import os
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.lib import format as npy_format
@@ -35,7 +35,8 @@ def open_batch_writer(folder: Path) -> Iterator[BatchWriter]:
     Parameters
     ----------
     folder : Path
-        Is made if it is missing. Finished files in it are replaced once the new ones are complete.
+        Is made if it is missing, as are those above it, and removed again where the block fails.
+        Finished files in it are replaced once the new ones are complete.
 
     Yields
     ------
@@ -53,13 +54,15 @@ def open_batch_writer(folder: Path) -> Iterator[BatchWriter]:
     [0, 2, 3, 5, 6]
     """
     with contextlib.ExitStack() as cleanup:
-        if not folder.exists():
-            cleanup.callback(_remove_if_empty, folder)
+        for each in reversed([folder, *folder.parents]):  # the innermost is removed first
+            if not each.exists():
+                cleanup.callback(_remove_if_empty, each)
         folder.mkdir(parents=True, exist_ok=True)
-        ids = cleanup.enter_context(_GrowingNpy(folder / IDS_NAME, np.dtype(np.int32)))
-        row_splits = cleanup.enter_context(
-            _GrowingNpy(folder / ROW_SPLITS_NAME, np.dtype(np.int64))
-        )
+        ids = _GrowingNpy(folder / IDS_NAME, np.dtype(np.int32))
+        row_splits = _GrowingNpy(folder / ROW_SPLITS_NAME, np.dtype(np.int64))
+        for file in (ids, row_splits):
+            cleanup.push(file)  # before it makes its file: Ctrl-C may come right behind that
+            file.__enter__()
         writer = BatchWriter(ids, row_splits)
         yield writer
         writer.finish()
@@ -116,10 +119,11 @@ class _GrowingNpy:
         self.length = 0
         self._dtype = dtype
         self._temporary = final.with_name(f"{final.name}.{secrets.token_hex(4)}.part")
-        self._file = self._temporary.open("xb")
-        self._file.seek(len(_header(dtype, 0)))
+        self._file: BinaryIO
 
     def __enter__(self) -> _GrowingNpy:
+        self._file = self._temporary.open("xb")
+        self._file.seek(len(_header(self._dtype, 0)))
         return self
 
     def append(self, array: NDArray[Any]) -> None:
@@ -139,7 +143,8 @@ class _GrowingNpy:
         self._temporary.replace(self.final)
 
     def __exit__(self, *_: object) -> None:
-        with contextlib.suppress(OSError):  # closing writes what is buffered; the disk may be full
+        # Closing writes what is buffered, and the disk may be full; there may be no file yet.
+        with contextlib.suppress(OSError, AttributeError):
             self._file.close()
         self._temporary.unlink(missing_ok=True)
 

@@ -25,6 +25,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from piecework.errors import short_repr
+
 FROZEN_NAMES = ("huggingface", "huggingface-1")
 RULE_SET_NAMES = (*FROZEN_NAMES, "unicode")
 
@@ -175,7 +177,6 @@ class RuleSet:
         return cp in self.marks
 
 
-@cache
 def rule_set(name: str) -> RuleSet:
     """Return the rule set of this name.
 
@@ -187,15 +188,29 @@ def rule_set(name: str) -> RuleSet:
     ------
     ValueError
         For any other name.
+    TypeError
+        For what is no str.
 
     Examples
     --------
     >>> rule_set("huggingface").lowercase[ord("A")]
     (97,)
     """
+    return _rule_set(checked_name(name))
+
+
+def checked_name(name: str) -> str:
+    """Return the name of a rule set, or raise as :func:`rule_set` does."""
+    names = ", ".join(map(repr, RULE_SET_NAMES))
+    if not isinstance(name, str):
+        raise TypeError(f"rules: expected one of {names}, got {short_repr(name)}")
     if name not in RULE_SET_NAMES:
-        names = ", ".join(map(repr, RULE_SET_NAMES))
-        raise ValueError(f"rules: expected one of {names}, got {name!r}")
+        raise ValueError(f"rules: expected one of {names}, got {short_repr(name)}")
+    return str.__str__(name)
+
+
+@cache
+def _rule_set(name: str) -> RuleSet:
     if name == "unicode":
         return _from_unicodedata()
     return from_json(json.loads((TABLES / f"{name}.json").read_text("utf-8")))
