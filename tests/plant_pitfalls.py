@@ -66,8 +66,8 @@ PITFALLS = [
         (
             (
                 SCAN,
-                "    if state == NO_STATE:\n        out.n = n_before\n",
-                "    if state == NO_STATE:\n",
+                "        ids = out.data + out.n\n        ids[0] = tables.unk_id\n",
+                "        ids[0] = tables.unk_id\n",
             ),
         ),
         seed_test("test_whole_word_becomes_unk"),
@@ -311,13 +311,13 @@ PITFALLS = [
             ),
             (
                 SPECIALS,
-                "for last, n_chars in self._automaton.iter(text)}",
-                "for last, n_chars in self._automaton.iter(text.upper())}",
+                "for last, n_chars in self._automaton.iter(text):",
+                "for last, n_chars in self._automaton.iter(text.upper()):",
             ),
             (
                 SPECIALS,
-                "self.contents[text[start:done]]",
-                "self.contents[text[start:done].upper()]",
+                "self.contents[text[start:stop]]",
+                "self.contents[text[start:stop].upper()]",
             ),
         ),
         seed_test("test_specials_match_as_written"),
