@@ -25,7 +25,7 @@ class Piecework:
 class NanoToken:
     """nanotoken: flat ids and row offsets, as we return them."""
 
-    share = 1  # of the texts that it is timed on
+    one_in = 1  # timed on all texts
 
     def __init__(self, path):
         nanotoken = pytest.importorskip("nanotoken")
@@ -44,7 +44,7 @@ class NanoToken:
 class HuggingFace:
     """tokenizers: one object for each text, without offsets."""
 
-    share = 20
+    one_in = 20  # timed on a part of the texts, as it is so much slower
 
     def __init__(self, path):
         tokenizers = pytest.importorskip("tokenizers")

@@ -66,8 +66,8 @@ PITFALLS = [
         (
             (
                 SCAN,
-                "        ids = out.data + out.n\n        ids[0] = tables.unk_id\n",
-                "        ids[0] = tables.unk_id\n",
+                "        ids = unknown_word(tables, out.data + out.n)\n",
+                "        ids = unknown_word(tables, ids)\n",
             ),
         ),
         seed_test("test_whole_word_becomes_unk"),

@@ -135,20 +135,33 @@ cdef inline Py_ssize_t encode_letters(
     if at - start > tables.max_word_chars:
         state = NO_STATE
     if state == NO_STATE:
-        while at < stop:
-            entry = entry_at(tables.entries, chars, char_size, at)
-            if entry >= FIRST_NOT_LETTER:
-                break
-            at += 1
+        at = letters_end(tables, chars, char_size, at, stop, &entry)
     # If a special token may start here, the caller will look at it.
     if (entry & ~<uint32_t>CAN_START_SPECIAL) < FIRST_NOT_IN_WORD and at < stop:
         return start
     if end_word(trie, state, &ids) == NO_STATE:
-        ids = out.data + out.n
-        ids[0] = tables.unk_id
-        ids += 1
+        ids = unknown_word(tables, out.data + out.n)
     out.n = ids - out.data
     return at + (entry >> KIND_SHIFT == SPACE)
+
+
+cdef inline Py_ssize_t letters_end(
+    const Tables* tables, const void* chars, int char_size, Py_ssize_t at,
+    Py_ssize_t stop, uint32_t* entry
+) noexcept nogil:
+    """Return where the plain letters from `at` on end; `entry`: the last that was read."""
+    while at < stop:
+        entry[0] = entry_at(tables.entries, chars, char_size, at)
+        if entry[0] >= FIRST_NOT_LETTER:
+            break
+        at += 1
+    return at
+
+
+cdef inline int32_t* unknown_word(const Tables* tables, int32_t* ids) noexcept nogil:
+    """Put the unk_id where the ids of a word began; return where the next id goes."""
+    ids[0] = tables.unk_id
+    return ids + 1
 
 
 # The word at hand, as far as it has been read.
@@ -189,11 +202,7 @@ cdef Status encode_word(const Tables* tables, Cursor* cursor, Ids* out) noexcept
         if word.n_letters > tables.max_word_chars:
             word.state = NO_STATE
         if word.state == NO_STATE:
-            while at < stop:
-                entry = entry_at(tables.entries, chars, char_size, at)
-                if entry >= FIRST_NOT_LETTER:
-                    break
-                at += 1
+            at = letters_end(tables, chars, char_size, at, stop, &entry)
         if at == stop:
             break
         if entry >= CAN_START_SPECIAL:
@@ -214,9 +223,7 @@ cdef Status encode_word(const Tables* tables, Cursor* cursor, Ids* out) noexcept
         return NO_MEMORY
     ids = out.data + out.n
     if end_word(trie, word.state, &ids) == NO_STATE:
-        ids = out.data + n_before
-        ids[0] = tables.unk_id
-        ids += 1
+        ids = unknown_word(tables, out.data + n_before)
     out.n = ids - out.data
     return DONE
 

@@ -107,6 +107,7 @@ cdef inline uint32_t end_word(
     const DoubleArray* trie, uint32_t state, int32_t** ids
 ) noexcept nogil:
     """Append the pieces of what is left at a word's end; requires and returns as `step`."""
+    # The loop alone would do, and cost encoding 4 to 8 % of its speed.
     if likely(state != NO_STATE and ends_token(trie, state)):
         ids[0][0] = trie.failures[state].pop
         ids[0] += 1
