@@ -23,7 +23,7 @@ COPIED = ("src", "ext", "tests", "setup.py", "pyproject.toml", "README.md", "LIC
 BUILD_KERNELS = ("setup.py", "-q", "build_ext", "--inplace")
 DERIVE_CLASSES = ("-m", "piecework.rules.char_classes", "huggingface")
 
-SCAN = "ext/piecework/_scan.pyx"
+WALK = "ext/piecework/_walk.pyx"
 ENCODING = "src/piecework/encoding.py"
 SPECIALS = "src/piecework/special_tokens.py"
 NORMALIZATION = "src/piecework/normalization.py"
@@ -65,9 +65,9 @@ PITFALLS = [
         "the pieces found before an unmatched position are kept",
         (
             (
-                SCAN,
-                "        ids = unknown_word(tables, out.data + out.n)\n",
-                "        ids = unknown_word(tables, ids)\n",
+                WALK,
+                "    lane.ids -= n_pieces(walk.trie, item)\n",
+                "",
             ),
         ),
         seed_test("test_whole_word_becomes_unk"),

@@ -22,14 +22,13 @@ def build(entry=None, *, page_index=None, runs=None):
     if entry is not None:
         pages[classes.page_index[ord("a") // 64], ord("a") % 64] = entry
     alphabet = Alphabet(TOKENS)
-    trie = DoubleTrie(TOKENS, [0, 1, 2], "##", 100, alphabet)
+    trie = DoubleTrie(TOKENS, [0, 1, 2], "##", 100, alphabet, 0)
     return CharTable(
         classes.page_index if page_index is None else page_index,
         pages,
         classes.runs if runs is None else runs,
         alphabet,
         trie,
-        0,
         [],
     )
 

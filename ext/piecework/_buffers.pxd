@@ -21,18 +21,6 @@ cdef inline bint reserve_ids(Ids* ids, Py_ssize_t extra) noexcept nogil:
     return grow_ids(ids, extra)
 
 
-cdef inline bint append_id(Ids* ids, int32_t token_id) noexcept nogil:
-    """Append one id; False without memory (ids unchanged)."""
-    if not reserve_ids(ids, 1):
-        return False
-    ids.data[ids.n] = token_id
-    ids.n += 1
-    return True
-
-
-cdef bint append_ids(Ids* ids, const int32_t* more, Py_ssize_t n) noexcept nogil
-
-
 cdef class OwnedBuffer:
     cdef void* data
     cdef Py_ssize_t n_bytes

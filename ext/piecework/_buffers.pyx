@@ -27,17 +27,6 @@ cdef bint grow_ids(Ids* ids, Py_ssize_t extra) noexcept nogil:
     return True
 
 
-cdef bint append_ids(Ids* ids, const int32_t* more, Py_ssize_t n) noexcept nogil:
-    """Append more[0:n], which is not part of `ids`; False without memory (ids unchanged)."""
-    cdef Py_ssize_t i
-    if not reserve_ids(ids, n):
-        return False
-    for i in range(n):
-        ids.data[ids.n + i] = more[i]
-    ids.n += n
-    return True
-
-
 @final
 cdef class OwnedBuffer:
     """Bytes owned by this object, readable and writable through the buffer protocol."""

@@ -3,38 +3,34 @@
 from piecework._alphabet cimport PAGE_BITS, PAGE_SIZE
 from piecework._types cimport uint32_t
 
-# One entry per code point, 32 bits.
+# One entry per code point, 32 bits. The lowest four say what the character is, the others
+# hold the item (see _items) that it becomes.
 #
-#     bit 31      CAN_START_SPECIAL: a special token begins with this character
-#     bits 28-30  kind
-#     bits 0-27   payload
+#     KEPT              a letter of a word; its symbol is 0 if it is in no token
+#     KEPT | ENDS_WORD  a word of its own
+#     ENDS_WORD         white space
+#     DROPPED           vanishes, and what stands on both sides of it is joined
 #
-#     LETTER    payload: symbol of the character it is normalized to; 0: in no piece
-#     EXPAND    becomes several letters; payload: index into runs
-#     CONTEXT   as EXPAND, and may swap places with the character before it
-#     DROP      vanishes, and what stands on both sides of it is joined
-#     SPACE     ends a word
-#     ISOLATED  ends a word and is one itself; payload: its token id
-#     SURROGATE ends a word; no character by itself
+# With RARE, the scanner has to stop and think: a special token begins with one of the above,
+# or the character is
 #
-# They are in this order so that one comparison of an entry (without the flag) sorts them.
+#     EXPANDS    several letters; the place of their run in `runs` stands for the item
+#     REORDERS   the same, and they may swap places with those of the character before
+#     SURROGATE  no character by itself
+#
+# and these have STARTS_SPECIAL too, if a special token begins with them. What ends a word has
+# the trie's bit word_start, as the letter behind it begins one.
 # runs[i] is a count, and that many symbols follow.
-cdef enum Kind:
-    LETTER = 0
-    EXPAND = 1
-    CONTEXT = 2
-    DROP = 3
-    SPACE = 4
-    ISOLATED = 5
-    SURROGATE = 6
-
 cdef enum:
-    KIND_SHIFT = 28
-    PAYLOAD_MASK = 0x0FFFFFFFu
-    FIRST_NOT_LETTER = 0x10000000u  # not a LETTER, or may start a special token
-    FIRST_NOT_START = 0x30000000u  # begins no word
-    FIRST_NOT_IN_WORD = 0x40000000u  # ends a word
-    CAN_START_SPECIAL = 0x80000000u
+    KEPT = 1
+    ENDS_WORD = 2
+    DROPPED = 4
+    RARE = 8
+    KIND_MASK = 15
+    EXPANDS = 8
+    REORDERS = 13
+    SURROGATE = 14
+    STARTS_SPECIAL = 0x80000000u
     BMP_SIZE = 0x10000
     # table[FIRST_PAGE_START + page]: where that page begins, if it is above the BMP.
     FIRST_PAGE_START = 0x10000 - (0x10000 >> 6)
@@ -44,10 +40,11 @@ cdef enum:
 # The entry of a character of the Basic Multilingual Plane is table[cp]; a text whose str
 # has one or two bytes a character holds no others. Numbers follow that say where
 # in the table the page of each 64 higher code points begins, and those pages.
-# Invariant: every run index in an EXPAND or CONTEXT entry is valid.
+# Invariant: every place of a run in an entry is valid.
 cdef class CharTable:
     cdef uint32_t* table
     cdef uint32_t* runs  # (n_runs,)
+    cdef uint32_t longest_run
 
 
 cdef inline uint32_t entry_of(const uint32_t* table, uint32_t cp) noexcept nogil:
@@ -60,3 +57,11 @@ cdef inline uint32_t place_of(const uint32_t* table, uint32_t cp) noexcept nogil
     if cp < BMP_SIZE:
         return cp
     return table[FIRST_PAGE_START + (cp >> PAGE_BITS)] + (cp & (PAGE_SIZE - 1))
+
+
+cdef inline bint starts_special(uint32_t entry) noexcept nogil:
+    """Say whether a special token begins with the character; requires entry & RARE."""
+    return (
+        entry & STARTS_SPECIAL
+        or (entry & KIND_MASK) - <uint32_t>(RARE | KEPT) <= DROPPED - KEPT
+    )

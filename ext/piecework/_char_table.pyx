@@ -10,15 +10,31 @@ from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawRealloc
 from cython cimport final
 
 from piecework._alphabet cimport (
-    N_CODE_POINTS, N_PAGES, PAGE_BITS, PAGE_SIZE, Alphabet, symbol_of,
+    N_CODE_POINTS, N_PAGES, PAGE_BITS, PAGE_SIZE, Alphabet, SymbolTable,
+    symbol_of,
 )
-from piecework._trie cimport NO_STATE, DoubleArray, DoubleTrie
-from piecework._types cimport int32_t, uint16_t, uint32_t
+from piecework._items cimport SYMBOL_SHIFT
+from piecework._trie cimport (
+    NO_STATE, ROOT, DoubleArray, DoubleTrie, child_of, ends_token, unit_at,
+)
+from piecework._types cimport int64_t, uint16_t, uint32_t
 
 
 cdef enum:
     FIRST_SURROGATE = 0xD800
     LAST_SURROGATE = 0xDFFF
+
+
+# The kinds of character classes, as in piecework.rules.char_classes.Kind.
+cdef enum ClassKind:
+    CLASS_LETTER = 0
+    CLASS_EXPAND = 1
+    CLASS_CONTEXT = 2
+    CLASS_DROP = 3
+    CLASS_SPACE = 4
+    CLASS_ISOLATED = 5
+    CLASS_SHIFT = 28
+    CLASS_PAYLOAD = 0x0FFFFFFFu
 
 
 @final
@@ -34,15 +50,13 @@ cdef class CharTable:
     alphabet : Alphabet
     trie : DoubleTrie
         Of the same vocabulary.
-    unk_id : int
-        Id of an isolated character that is no token.
     special_starts : list of int
         Code points that a special token begins with.
     """
 
     def __cinit__(
         self, const uint16_t[::1] page_index, const uint32_t[:, ::1] pages,
-        const uint32_t[::1] runs, Alphabet alphabet, DoubleTrie trie, int32_t unk_id,
+        const uint32_t[::1] runs, Alphabet alphabet, DoubleTrie trie,
         list special_starts,
     ):
         if page_index.shape[0] != N_PAGES or pages.shape[1] != PAGE_SIZE:
@@ -52,7 +66,7 @@ cdef class CharTable:
             )
         copy_runs(self, runs, alphabet)
         fill_table(
-            self, page_index, pages, runs, alphabet, trie, unk_id, special_starts
+            self, page_index, pages, runs, alphabet, trie, special_starts
         )
 
     def __dealloc__(self):
@@ -68,22 +82,24 @@ cdef int copy_runs(
     table.runs = <uint32_t*>PyMem_RawCalloc(runs.shape[0] + 1, sizeof(uint32_t))
     if table.runs == NULL:
         raise MemoryError
+    table.longest_run = 1
     while i < runs.shape[0]:
         stop = i + 1 + <Py_ssize_t>runs[i]
         if stop > runs.shape[0]:
             raise ValueError(f"the run at {i} ends behind the last one")
         table.runs[i] = runs[i]
+        table.longest_run = max(table.longest_run, runs[i])
         for i in range(i + 1, stop):
             if runs[i] >= N_CODE_POINTS:
                 raise ValueError(f"runs[{i}] is no code point: {runs[i]}")
-            table.runs[i] = symbol_of(&alphabet.table, runs[i])
+            table.runs[i] = symbol_of(&alphabet.table, runs[i]) << SYMBOL_SHIFT
         i = stop
     return 0
 
 
 cdef int fill_table(
     CharTable char_table, const uint16_t[::1] page_index, const uint32_t[:, ::1] pages,
-    const uint32_t[::1] runs, Alphabet alphabet, DoubleTrie trie, int32_t unk_id,
+    const uint32_t[::1] runs, Alphabet alphabet, DoubleTrie trie,
     list special_starts,
 ) except -1:
     """Lay out the pages and fill them; pages without any token's character are shared."""
@@ -106,11 +122,14 @@ cdef int fill_table(
                 continue  # it is shared, and filled already
             size += PAGE_SIZE
         fill_page(
-            page << PAGE_BITS, &pages[page_index[page], 0], runs, alphabet, trie, unk_id,
-            table + start,
+            page << PAGE_BITS, &pages[page_index[page], 0], char_table.runs,
+            runs.shape[0], &alphabet.table, &trie.array, table + start,
         )
-    for cp in special_starts:
-        table[place_of(table, cp)] |= CAN_START_SPECIAL
+    for cp in set(special_starts):
+        start = place_of(table, cp)
+        if table[start] & RARE:
+            table[start] |= STARTS_SPECIAL
+        table[start] |= RARE
     return 0
 
 
@@ -148,53 +167,53 @@ cdef bint maps_to_itself(const uint32_t* classes) noexcept nogil:
     """Say whether the page's result hangs on nothing but its own characters' symbols."""
     cdef uint32_t i, kind
     for i in range(<uint32_t>PAGE_SIZE):
-        kind = classes[i] >> KIND_SHIFT
-        if (kind == LETTER or kind == ISOLATED) and classes[i] & PAYLOAD_MASK:
+        kind = classes[i] >> CLASS_SHIFT
+        if kind == CLASS_EXPAND or kind == CLASS_CONTEXT:
             return False
-        if kind == EXPAND or kind == CONTEXT:
+        if (kind == CLASS_LETTER or kind == CLASS_ISOLATED) and classes[i] & CLASS_PAYLOAD:
             return False
     return True
 
 
 cdef int fill_page(
-    uint32_t first, const uint32_t* classes, const uint32_t[::1] runs, Alphabet alphabet,
-    DoubleTrie trie, int32_t unk_id, uint32_t* entries,
+    uint32_t first, const uint32_t* classes, const uint32_t* runs, Py_ssize_t n_runs,
+    const SymbolTable* symbols, const DoubleArray* trie, uint32_t* entries,
 ) except -1:
-    cdef uint32_t i, kind, target, symbol
-    cdef Py_ssize_t run
+    cdef uint32_t i
     for i in range(<uint32_t>PAGE_SIZE):
-        kind = classes[i] >> KIND_SHIFT
-        if FIRST_SURROGATE <= first + i <= LAST_SURROGATE:
-            kind = SURROGATE
-        entries[i] = (kind << KIND_SHIFT) | (classes[i] & PAYLOAD_MASK)
-        if kind > SURROGATE:
-            raise ValueError(f"U+{first + i:04X} is of kind {kind}, which there is not")
-        if kind == EXPAND or kind == CONTEXT:
-            run = classes[i] & PAYLOAD_MASK
-            if run >= runs.shape[0] or run + <Py_ssize_t>runs[run] >= runs.shape[0]:
-                raise ValueError(f"U+{first + i:04X} has the run {run}, which there is not")
-        if kind == LETTER or kind == ISOLATED:
-            target = (first + i + classes[i]) & PAYLOAD_MASK
-            if target >= N_CODE_POINTS:
-                raise ValueError(f"U+{first + i:04X} would become {target:#x}")
-            symbol = symbol_of(&alphabet.table, target)
-            if kind == LETTER:
-                entries[i] = symbol
-            else:
-                entries[i] = (<uint32_t>ISOLATED << KIND_SHIFT) | <uint32_t>(
-                    id_of_character(&trie.array, symbol, unk_id)
-                )
+        entries[i] = entry_for(
+            first + i, classes[i], runs, n_runs, symbols, trie
+        )
     return 0
 
 
-cdef int32_t id_of_character(
-    const DoubleArray* trie, uint32_t symbol, int32_t unk_id
-) noexcept nogil:
-    """Return the id of the token that is this one character."""
-    cdef uint32_t child = trie.units[trie.start_root].base + symbol
-    if (
-        trie.units[child].parent == trie.start_root
-        and trie.failures[child].state != NO_STATE
-    ):
-        return trie.failures[child].pop
-    return unk_id
+cdef inline int64_t entry_for(
+    uint32_t cp, uint32_t char_class, const uint32_t* runs, Py_ssize_t n_runs,
+    const SymbolTable* symbols, const DoubleArray* trie,
+) except -1:
+    """Return the entry of one code point."""
+    cdef uint32_t kind = char_class >> CLASS_SHIFT
+    cdef Py_ssize_t payload = char_class & CLASS_PAYLOAD
+    cdef uint32_t target, symbol, child
+    if FIRST_SURROGATE <= cp <= LAST_SURROGATE:
+        return SURROGATE
+    if kind == CLASS_DROP:
+        return DROPPED
+    if kind == CLASS_SPACE:
+        return ENDS_WORD | trie.word_start
+    if kind == CLASS_EXPAND or kind == CLASS_CONTEXT:
+        if payload >= n_runs or payload + <Py_ssize_t>runs[payload] >= n_runs:
+            raise ValueError(f"U+{cp:04X} has the run {payload}, which there is not")
+        return (payload << SYMBOL_SHIFT) | (EXPANDS if kind == CLASS_EXPAND else REORDERS)
+    if kind != CLASS_LETTER and kind != CLASS_ISOLATED:
+        raise ValueError(f"U+{cp:04X} is of kind {kind}, which there is not")
+    target = (cp + char_class) & CLASS_PAYLOAD
+    if target >= N_CODE_POINTS:
+        raise ValueError(f"U+{cp:04X} would become {target:#x}")
+    symbol = symbol_of(symbols, target) << SYMBOL_SHIFT
+    if kind == CLASS_LETTER:
+        return KEPT | symbol
+    child = child_of(trie, ROOT, symbol | trie.word_start)
+    if child == NO_STATE or not ends_token(unit_at(trie, child)):
+        symbol = trie.unknown
+    return KEPT | ENDS_WORD | symbol | trie.word_start

@@ -10,19 +10,28 @@ from cpython.list cimport PyList_GET_ITEM
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from cpython.unicode cimport PyUnicode_DATA, PyUnicode_KIND, PyUnicode_READ
 from cython cimport final
+from libc.string cimport memset
 
 from piecework._alphabet cimport Alphabet, symbol_of
-from piecework._buffers cimport Ids, OwnedBuffer, append_id, append_ids, reserve_ids
+from piecework._buffers cimport Ids, OwnedBuffer
 from piecework._char_table cimport CharTable
 from piecework._hints cimport prefetch
-from piecework._scan cimport Cursor, Tables, encode_chars
-from piecework._trie cimport (
-    NO_STATE,
-    DoubleArray,
-    DoubleTrie,
-    end_word,
-    step,
+from piecework._items cimport (
+    MAX_PARTS,
+    PART_ITEMS,
+    SYMBOL_SHIFT,
+    Items,
+    append_item,
+    append_items,
+    clear_items,
+    end_part,
+    end_row,
+    free_items,
+    literal,
+    reserve_items,
 )
+from piecework._scan cimport Cursor, Tables, scan_words
+from piecework._trie cimport DoubleArray, DoubleTrie
 from piecework._types cimport (
     DONE,
     NEEDS_NORMALIZER,
@@ -34,6 +43,7 @@ from piecework._types cimport (
     int64_t,
     uint32_t,
 )
+from piecework._walk cimport walk_items
 
 
 cdef extern from "Python.h":
@@ -68,53 +78,46 @@ cdef class WordMatcher:
     ----------
     alphabet : Alphabet
     trie : DoubleTrie
-    unk_id : int
     max_word_chars : int
     """
 
     cdef Alphabet alphabet
     cdef DoubleTrie trie
-    cdef int32_t unk_id
     cdef Py_ssize_t max_word_chars
 
     def __cinit__(
-        self, Alphabet alphabet not None, DoubleTrie trie not None, int32_t unk_id,
+        self, Alphabet alphabet not None, DoubleTrie trie not None,
         Py_ssize_t max_word_chars,
     ):
         self.alphabet = alphabet
         self.trie = trie
-        self.unk_id = unk_id
         self.max_word_chars = max_word_chars
 
     def match(self, word):
         """Return the ids of the pieces of one word, as a list of int."""
         cdef Ids out = Ids(NULL, 0, 0)
+        cdef Items items
         cdef const DoubleArray* trie = &self.trie.array
-        cdef uint32_t state = trie.start_root, symbol
+        cdef uint32_t mark = trie.word_start
         cdef Text view = view_text(word)
         cdef Py_ssize_t i
-        cdef int32_t* ids
-        if view.n_chars == 0:
-            return []
         if view.n_chars > self.max_word_chars:
-            return [self.unk_id]
+            return [trie.unk_id]
+        memset(&items, 0, sizeof(Items))
         try:
-            if not reserve_ids(&out, view.n_chars):
+            if not reserve_items(&items, view.n_chars):
                 raise MemoryError
-            ids = out.data
             for i in range(view.n_chars):
-                symbol = symbol_of(
+                append_item(&items, mark | (symbol_of(
                     &self.alphabet.table,
                     PyUnicode_READ(view.char_size, <void*>view.chars, i),
-                )
-                state = step(trie, state, symbol, &ids)
-                if state == NO_STATE:
-                    break
-            if end_word(trie, state, &ids) == NO_STATE:
-                return [self.unk_id]
-            out.n = ids - out.data
+                ) << SYMBOL_SHIFT))
+                mark = 0
+            if not walk_items(trie, &items, &out):
+                raise MemoryError
             return list_of(&out)
         finally:
+            free_items(&items)
             PyMem_RawFree(out.data)
 
 
@@ -129,9 +132,8 @@ cdef class Encoder:
     specials : DoubleTrie
     special_alphabet : Alphabet
         The special tokens, and their characters.
-    unk_id : int
     max_word_chars : int
-        Longer words, counted after normalization, become one unk_id.
+        Longer words, counted after normalization, become one [UNK].
     repair : callable
         (str, row or None) -> str without surrogates, or an exception.
     split_specials : callable
@@ -154,7 +156,7 @@ cdef class Encoder:
     def __cinit__(
         self, CharTable table not None, DoubleTrie trie not None,
         DoubleTrie specials not None, Alphabet special_alphabet not None, *,
-        int32_t unk_id, Py_ssize_t max_word_chars, object repair, object split_specials,
+        Py_ssize_t max_word_chars, object repair, object split_specials,
         object encode_reordered,
     ):
         self.table = table
@@ -163,10 +165,10 @@ cdef class Encoder:
         self.special_alphabet = special_alphabet
         self.tables.entries = table.table
         self.tables.runs = table.runs
+        self.tables.longest_run = table.longest_run
         self.tables.trie = &trie.array
         self.tables.specials = &specials.array
         self.tables.special_symbols = &special_alphabet.table
-        self.tables.unk_id = unk_id
         self.tables.max_word_chars = max_word_chars
         self.repair = repair
         self.split_specials = split_specials
@@ -177,12 +179,13 @@ cdef class Encoder:
         if not isinstance(text, str):
             raise TypeError(f"text: expected a str, got {type(text).__name__}")
         cdef Ids out = Ids(NULL, 0, 0)
+        cdef Items items
+        memset(&items, 0, sizeof(Items))
         try:
-            append_iterable(&out, before)
-            self._append_text(text, None, &out)
-            append_iterable(&out, after)
+            self._append_row(text, None, before, after, &items, &out)
             return list_of(&out)
         finally:
+            free_items(&items)
             PyMem_RawFree(out.data)
 
     def encode_batch(self, list texts not None, tuple before, tuple after):
@@ -206,13 +209,16 @@ cdef class Encoder:
         )
         cdef int64_t* splits = <int64_t*>splits_buffer.data
         cdef Ids out = Ids(NULL, 0, 0)
-        cdef Ids head = Ids(NULL, 0, 0)
-        cdef Ids tail = Ids(NULL, 0, 0)
+        cdef Items head, tail
+        cdef Items items
         cdef Text* chunk = <Text*>PyMem_RawMalloc(
             min(n_rows + 1, CHUNK_ROWS) * sizeof(Text)
         )
         cdef Py_ssize_t first
         cdef Status status
+        memset(&items, 0, sizeof(Items))
+        memset(&head, 0, sizeof(Items))
+        memset(&tail, 0, sizeof(Items))
         try:
             if chunk == NULL:
                 raise MemoryError
@@ -225,70 +231,108 @@ cdef class Encoder:
                     with nogil:
                         status = encode_rows(
                             &self.tables, chunk - first, &row, chunk_stop,
-                            &head, &tail, &out, splits,
+                            &head, &tail, &items, &out, splits,
                         )
                     if status == NO_MEMORY:
                         raise MemoryError
                     if status != DONE:  # this row needs Python
-                        append_all(&out, &head)
-                        self._append_text(texts[row], row, &out)
-                        append_all(&out, &tail)
+                        self._append_row(texts[row], row, before, after, &items, &out)
                         splits[row + 1] = out.n
                         row += 1
             return OwnedBuffer.take_ids(&out), splits_buffer
         finally:
             PyMem_RawFree(chunk)
-            PyMem_RawFree(head.data)
-            PyMem_RawFree(tail.data)
+            free_items(&items)
+            free_items(&head)
+            free_items(&tail)
             PyMem_RawFree(out.data)
 
-    cdef int _append_text(self, text, row, Ids* out) except -1:
-        """Append the ids of a whole text, special tokens included."""
+    cdef int _append_row(
+        self, text, row, tuple before, tuple after, Items* items, Ids* out
+    ) except -1:
+        """Append the ids of a whole text, special tokens included.
+
+        Requires  items is empty, and is again afterwards
+        """
         cdef Py_ssize_t start = out.n
         cdef Tables plain
-        cdef Status status = self._append_stretch(text, &self.tables, out)
+        cdef Status status
+        append_iterable(items, before)
+        status = self._scan(text, &self.tables, items, out)
         if status == NEEDS_REPAIR:
-            out.n = start
             text = self.repair(text, row)
-            status = self._append_stretch(text, &self.tables, out)
-        if status == NEEDS_SPLIT:
+            clear_items(items)
             out.n = start
+            append_iterable(items, before)
+            status = self._scan(text, &self.tables, items, out)
+        if status == NEEDS_SPLIT:
+            clear_items(items)
+            out.n = start
+            append_iterable(items, before)
             plain = self.tables
             plain.specials = NULL
             # Repaired before it is split: a special token may hold a pair of surrogates.
             for part in self.split_specials(self.repair(text, row)):
                 if isinstance(part, str):
-                    self._append_stretch(part, &plain, out)
+                    self._scan(part, &plain, items, out)
                 else:
-                    append_iterable(out, (part,))
+                    append_iterable(items, (part,))
+        append_iterable(items, after)
+        if not walk_items(self.tables.trie, items, out):
+            raise MemoryError
         return 0
 
-    cdef Status _append_stretch(
-        self, text, const Tables* tables, Ids* out
+    cdef Status _scan(
+        self, text, const Tables* tables, Items* items, Ids* out
     ) except *:
-        """Append the ids of text, unless NEEDS_SPLIT or NEEDS_REPAIR is returned."""
+        """Append the items of a text, unless NEEDS_SPLIT or NEEDS_REPAIR is returned."""
         cdef Text view = view_text(text)
         cdef Cursor cursor
         cdef Status status
         open_text(&view, &cursor)
         while True:
             if cursor.stop - cursor.at < GIL_WORTHY_CHARS:
-                status = encode_chars(tables, &cursor, out)
+                status = scan_text(tables, &cursor, items, out)
             else:
                 with nogil:
-                    status = encode_chars(tables, &cursor, out)
+                    status = scan_text(tables, &cursor, items, out)
             if status == NO_MEMORY:
                 raise MemoryError
             if status != NEEDS_NORMALIZER:
                 return status
             append_iterable(
-                out, self.encode_reordered(text[cursor.word_start:cursor.at])
+                items, self.encode_reordered(text[cursor.word_start:cursor.at])
             )
+
+
+cdef Status scan_text(
+    const Tables* tables, Cursor* cursor, Items* items, Ids* out
+) noexcept nogil:
+    """Append the items of text[at:stop], and walk whenever there are enough of them.
+
+    What it returns and ensures is as for scan_words.
+    """
+    cdef Status status = DONE
+    while cursor.at < cursor.stop and status == DONE:
+        status = scan_words(tables, cursor, items)
+        if status == DONE and not make_room(tables, items, out):
+            status = NO_MEMORY
+    return status
+
+
+cdef inline bint make_room(const Tables* tables, Items* items, Ids* out) noexcept nogil:
+    """Walk if there are enough items for it; False without memory."""
+    if items.n - items.part_start < PART_ITEMS:
+        return True
+    # The last place is for what is left when the texts end.
+    if items.n_parts < MAX_PARTS - 1:
+        return end_part(items)
+    return walk_items(tables.trie, items, out)
 
 
 cdef Status encode_rows(
     const Tables* tables, const Text* texts, Py_ssize_t* row, Py_ssize_t stop,
-    const Ids* head, const Ids* tail, Ids* out, int64_t* splits,
+    const Items* head, const Items* tail, Items* items, Ids* out, int64_t* splits,
 ) noexcept nogil:
     """Encode texts[row:stop], as far as that goes without Python.
 
@@ -296,24 +340,27 @@ cdef Status encode_rows(
               stands on is the one that needs Python, and nothing of it is in `out`
     """
     cdef Cursor cursor
-    cdef Py_ssize_t start
-    cdef Status status
+    cdef Status status = DONE
+    items.row_stops = splits + row[0] + 1
     while row[0] < stop:
-        start = out.n
         if row[0] + PREFETCH_ROWS < stop:
             prefetch_text(&texts[row[0] + PREFETCH_ROWS])
-        if head.n and not append_ids(out, head.data, head.n):
-            return NO_MEMORY
         open_text(&texts[row[0]], &cursor)
-        status = encode_chars(tables, &cursor, out)
-        if status == DONE and tail.n and not append_ids(out, tail.data, tail.n):
-            status = NO_MEMORY
+        if not append_items(items, head):
+            return NO_MEMORY
+        status = scan_text(tables, &cursor, items, out)
         if status != DONE:
-            out.n = start
-            return status
+            break
+        if not (
+            append_items(items, tail) and end_row(items)
+            and make_room(tables, items, out)
+        ):
+            return NO_MEMORY
         row[0] += 1
-        splits[row[0]] = out.n
-    return DONE
+    if not walk_items(tables.trie, items, out):
+        return NO_MEMORY
+    out.n = splits[row[0]]
+    return status
 
 
 cdef inline void prefetch_text(const Text* text) noexcept nogil:
@@ -329,8 +376,8 @@ cdef Py_ssize_t describe_texts(
     cdef Py_ssize_t row, n_chars = 0
     cdef Py_ssize_t stop = min(<Py_ssize_t>len(texts), start + CHUNK_ROWS)
     for row in range(start, stop):
-        if row + PREFETCH_ROWS < stop:
-            prefetch(<const void*>PyList_GET_ITEM(texts, row + PREFETCH_ROWS))
+        if row + 4 * PREFETCH_ROWS < stop:
+            prefetch(<const void*>PyList_GET_ITEM(texts, row + 4 * PREFETCH_ROWS))
         text = texts[row]
         if not isinstance(text, str):
             raise TypeError(
@@ -358,16 +405,10 @@ cdef inline void open_text(const Text* text, Cursor* cursor) noexcept nogil:
     cursor.word_start = 0
 
 
-cdef int append_all(Ids* out, const Ids* more) except -1:
-    if not append_ids(out, more.data, more.n):
-        raise MemoryError
-    return 0
-
-
-cdef int append_iterable(Ids* out, ids) except -1:
+cdef int append_iterable(Items* items, ids) except -1:
     cdef int32_t token_id
     for token_id in ids:
-        if not append_id(out, token_id):
+        if not append_item(items, literal(token_id)):
             raise MemoryError
     return 0
 

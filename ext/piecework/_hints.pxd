@@ -9,8 +9,18 @@ cdef extern from *:
     #define piecework_prefetch(address) ((void)(address))
     #define piecework_likely(condition) (condition)
     #endif
+    /* Compilers make a branch of a choice where they think that it pays. They can't if they
+       don't know where the 0 or 1 comes from. */
+    static inline Py_ssize_t piecework_opaque(Py_ssize_t bit) {
+    #if defined(__GNUC__) || defined(__clang__)
+        __asm__("" : "+r"(bit));
+    #endif
+        return bit;
+    }
     """
     # Mostly true: the code for this case comes first.
     bint likely "piecework_likely"(bint condition) noexcept nogil
     # Begin to load the cache line at `address`, which need not be valid.
     void prefetch "piecework_prefetch"(const void* address) noexcept nogil
+    # The same 0 or 1, of which the compiler knows nothing.
+    Py_ssize_t opaque "piecework_opaque"(Py_ssize_t bit) noexcept nogil

@@ -1,19 +1,19 @@
-"""The inner loop: the characters of a str to token ids."""
+"""The scanner: the characters of a str to items."""
 
 from piecework._alphabet cimport SymbolTable
-from piecework._buffers cimport Ids
+from piecework._items cimport Items
 from piecework._trie cimport DoubleArray
-from piecework._types cimport Status, int32_t, uint32_t
+from piecework._types cimport Status, uint32_t
 
 
-# All that the inner loop reads. Borrowed from objects that outlive it; never written.
+# All that scanning and walking read. Borrowed from objects that outlive it; never written.
 cdef struct Tables:
     const uint32_t* entries  # CharTable.table
     const uint32_t* runs
+    uint32_t longest_run
     const DoubleArray* trie
     const DoubleArray* specials  # NULL: the text is known to hold no special token
     const SymbolTable* special_symbols
-    int32_t unk_id
     Py_ssize_t max_word_chars  # longer words become one unk_id
 
 
@@ -26,4 +26,4 @@ cdef struct Cursor:
     Py_ssize_t word_start  # after NEEDS_NORMALIZER: the word is text[word_start:at]
 
 
-cdef Status encode_chars(const Tables* tables, Cursor* cursor, Ids* out) noexcept nogil
+cdef Status scan_words(const Tables* tables, Cursor* cursor, Items* items) noexcept nogil

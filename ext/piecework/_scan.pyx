@@ -1,30 +1,28 @@
-"""Encodes text: finds the words, and matches each against the tries.
+"""Reads text: finds the words, and makes each of their characters an item.
 
-In: the characters of a str, where they lie (1, 2 or 4 bytes each), and the flat tables. Out: ids,
-appended to an `Ids`. One pass over the text, and each character is looked at once: its table entry
-either takes the word at hand one step along the trie or ends it. No normalized text is made. What
-needs more than one character's context, a special token, marks that may swap places, a surrogate,
-is handed back to the caller.
+In: the characters of a str, where they lie (1, 2 or 4 bytes each), and the flat table. Out: items,
+appended to the stream that the walk along the tries takes up. Each character is looked at once,
+and its entry says all. No normalized text is made. What needs more than one character's context,
+a special token, marks that may swap places, a surrogate, is handed back to the caller.
 """
 
 from piecework._alphabet cimport symbol_of
-from piecework._buffers cimport Ids, append_id, reserve_ids
 from piecework._char_table cimport (
-    CAN_START_SPECIAL,
-    CONTEXT,
-    DROP,
-    FIRST_NOT_IN_WORD,
-    FIRST_NOT_LETTER,
-    FIRST_NOT_START,
-    ISOLATED,
-    KIND_SHIFT,
-    LETTER,
-    PAYLOAD_MASK,
-    SPACE,
+    DROPPED,
+    ENDS_WORD,
+    EXPANDS,
+    KEPT,
+    KIND_MASK,
+    RARE,
+    REORDERS,
+    STARTS_SPECIAL,
     SURROGATE,
     entry_of,
+    starts_special,
 )
-from piecework._trie cimport NO_STATE, DoubleArray, end_word, step
+from piecework._hints cimport likely
+from piecework._items cimport SYMBOL_SHIFT, Items, reserve_items
+from piecework._trie cimport NO_STATE, ROOT, DoubleArray, child_of, ends_token, unit_at
 from piecework._types cimport (
     DONE,
     NEEDS_NORMALIZER,
@@ -32,7 +30,6 @@ from piecework._types cimport (
     NEEDS_SPLIT,
     NO_MEMORY,
     Status,
-    int32_t,
     uint8_t,
     uint16_t,
     uint32_t,
@@ -41,7 +38,7 @@ from piecework._types cimport (
 
 cdef extern from *:
     """
-    /* The loops below are written once for all character sizes and want to be compiled
+    /* The loop below is written once for all character sizes and wants to be compiled
        once for each; left to itself, GCC keeps one with the size as a variable. */
     #if defined(__GNUC__) && defined(__OPTIMIZE__)
     #undef CYTHON_INLINE
@@ -50,213 +47,240 @@ cdef extern from *:
     """
 
 
-cdef Status encode_chars(const Tables* tables, Cursor* cursor, Ids* out) noexcept nogil:
-    """Append the ids of text[at:stop].
+cdef enum:
+    STRETCH = 256  # characters that are read at a time, and to the end of the word
+
+
+cdef Status scan_words(const Tables* tables, Cursor* cursor, Items* items) noexcept nogil:
+    """Append the items of the words from text[at] on, for a stretch or to the text's end.
 
     Requires  at is not inside a word
-    Ensures   DONE: at == stop. NEEDS_SPLIT, NEEDS_REPAIR: a special token or a surrogate
-              stands in the text; the ids appended so far are of no use.
-              NEEDS_NORMALIZER: see Cursor; the ids of all before that word are
-              appended, at is behind it
+    Ensures   DONE: `at` is behind the last of them. NEEDS_SPLIT, NEEDS_REPAIR: a special
+              token or a surrogate stands in the text, and what was appended is of no
+              use. NEEDS_NORMALIZER: see Cursor; the items of all before that word are
+              appended, at is behind it. In any case no word is unfinished
     Never     reads text[stop:], touches Python objects
     """
     # The compiler makes a loop of its own for each size.
     if cursor.char_size == 1:
-        return encode_sized(tables, cursor, 1, out)
+        return scan_sized(tables, cursor, 1, items)
     if cursor.char_size == 2:
-        return encode_sized(tables, cursor, 2, out)
-    return encode_sized(tables, cursor, 4, out)
+        return scan_sized(tables, cursor, 2, items)
+    return scan_sized(tables, cursor, 4, items)
 
 
-cdef inline Status encode_sized(
-    const Tables* tables, Cursor* cursor, int char_size, Ids* out
+cdef inline Status scan_sized(
+    const Tables* tables, Cursor* cursor, int char_size, Items* items
 ) noexcept nogil:
-    """As encode_chars. Requires char_size == cursor.char_size, known to the compiler."""
+    """As scan_words. Requires char_size == cursor.char_size, known to the compiler."""
     cdef const void* chars = cursor.chars
-    cdef Py_ssize_t at = cursor.at, stop = cursor.stop, word_stop
-    cdef uint32_t entry, kind
-    cdef DoubleArray trie = tables.trie[0]  # so that it can stay in registers
-    cdef Status status
-    while at < stop:
-        entry = entry_at(tables.entries, chars, char_size, at)
-        if entry >= CAN_START_SPECIAL:
-            if special_starts_at(tables, chars, char_size, at, stop):
-                return NEEDS_SPLIT
-            entry ^= CAN_START_SPECIAL
-        if entry < FIRST_NOT_LETTER:
-            word_stop = encode_letters(
-                tables, &trie, chars, char_size, at, stop, entry, out
-            )
-            if word_stop > at:
-                at = word_stop
-                continue
-        if entry < FIRST_NOT_START:
-            cursor.word_start = at
-            status = encode_word(tables, cursor, out)
-            if status != DONE:
-                return status
-            at = cursor.at
-            continue
-        kind = entry >> KIND_SHIFT
-        if kind == ISOLATED:
-            if not append_id(out, <int32_t>(entry & PAYLOAD_MASK)):
-                return NO_MEMORY
-        elif kind == SURROGATE:
-            return NEEDS_REPAIR
-        at += 1
-    cursor.at = at
-    return DONE
-
-
-cdef inline Py_ssize_t encode_letters(
-    const Tables* tables, const DoubleArray* trie, const void* chars, int char_size,
-    Py_ssize_t start, Py_ssize_t stop, uint32_t entry, Ids* out
-) noexcept nogil:
-    """Append the ids of the word at `start`, if it is of plain letters.
-
-    Requires  entry is that of text[start], and a plain letter's
-    Ensures   returns where the word ends, behind a space that ends it; or `start`, with
-              nothing appended, where encode_word is wanted: the word is not of plain
-              letters, or there is no memory
-    """
-    cdef Py_ssize_t at = start
-    cdef Py_ssize_t letters_stop = min(stop, start + tables.max_word_chars + 1)
-    cdef uint32_t state = trie.start_root
-    cdef int32_t* ids
-    if not reserve_ids(out, letters_stop - start):
-        return start
-    ids = out.data + out.n
-    while entry < FIRST_NOT_LETTER:
-        state = step(trie, state, entry, &ids)
-        at += 1
-        if state == NO_STATE or at == letters_stop:
-            break
-        entry = entry_at(tables.entries, chars, char_size, at)
-    if at - start > tables.max_word_chars:
-        state = NO_STATE
-    if state == NO_STATE:
-        at = letters_end(tables, chars, char_size, at, stop, &entry)
-    # If a special token may start here, the caller will look at it.
-    if (entry & ~<uint32_t>CAN_START_SPECIAL) < FIRST_NOT_IN_WORD and at < stop:
-        return start
-    if end_word(trie, state, &ids) == NO_STATE:
-        ids = unknown_word(tables, out.data + out.n)
-    out.n = ids - out.data
-    return at + (entry >> KIND_SHIFT == SPACE)
-
-
-cdef inline Py_ssize_t letters_end(
-    const Tables* tables, const void* chars, int char_size, Py_ssize_t at,
-    Py_ssize_t stop, uint32_t* entry
-) noexcept nogil:
-    """Return where the plain letters from `at` on end; `entry`: the last that was read."""
-    while at < stop:
-        entry[0] = entry_at(tables.entries, chars, char_size, at)
-        if entry[0] >= FIRST_NOT_LETTER:
-            break
-        at += 1
-    return at
-
-
-cdef inline int32_t* unknown_word(const Tables* tables, int32_t* ids) noexcept nogil:
-    """Put the unk_id where the ids of a word began; return where the next id goes."""
-    ids[0] = tables.unk_id
-    return ids + 1
-
-
-# The word at hand, as far as it has been read.
-cdef struct Word:
-    uint32_t state  # in the trie; NO_STATE: it is unknown, whatever follows
-    Py_ssize_t n_letters  # after normalization; no longer counted once it is unknown
-    Py_ssize_t context_stop  # end of its last CONTEXT character, and what vanished behind
-    bint reorders  # a CONTEXT character came right behind another
-
-
-cdef Status encode_word(const Tables* tables, Cursor* cursor, Ids* out) noexcept nogil:
-    """Append the ids of any word, that at cursor.word_start, and move behind it.
-
-    Requires  the character there is a LETTER, EXPAND or CONTEXT, and starts no special
-    """
-    cdef int char_size = cursor.char_size
-    cdef const DoubleArray* trie = tables.trie
-    cdef const void* chars = cursor.chars
-    cdef Py_ssize_t start = cursor.word_start, at = start, stop = cursor.stop
-    cdef Py_ssize_t n_before = out.n, letters_start, letters_stop
-    cdef uint32_t entry = 0
-    cdef int32_t* ids
-    cdef Word word = Word(trie.start_root, 0, -1, False)
-    while True:
-        letters_start = at
-        letters_stop = min(stop, at + tables.max_word_chars + 1 - word.n_letters)
-        if not reserve_ids(out, n_before - out.n + word.n_letters + letters_stop - at):
-            return NO_MEMORY
-        ids = out.data + out.n
-        while word.state != NO_STATE and at < letters_stop:
-            entry = entry_at(tables.entries, chars, char_size, at)
-            if entry >= FIRST_NOT_LETTER:
-                break
-            at += 1
-            word.state = step(trie, word.state, entry, &ids)
-        out.n = ids - out.data
-        word.n_letters += at - letters_start
-        if word.n_letters > tables.max_word_chars:
-            word.state = NO_STATE
-        if word.state == NO_STATE:
-            at = letters_end(tables, chars, char_size, at, stop, &entry)
-        if at == stop:
-            break
-        if entry >= CAN_START_SPECIAL:
-            # The caller has looked at the word's first character.
-            if at != start and special_starts_at(tables, chars, char_size, at, stop):
-                return NEEDS_SPLIT
-            entry ^= CAN_START_SPECIAL
-        if entry >= FIRST_NOT_IN_WORD:
-            break
-        if not add_to_word(tables, entry, at, &word, out):
-            return NO_MEMORY
-        at += 1
-    cursor.at = at
-    if word.reorders:
-        out.n = n_before
-        return NEEDS_NORMALIZER
-    if not reserve_ids(out, n_before - out.n + max(word.n_letters, 1)):
+    cdef Py_ssize_t at = cursor.at, stop = min(cursor.stop, at + STRETCH)
+    cdef Py_ssize_t first = items.n
+    cdef uint32_t word_start = tables.trie.word_start, entry
+    cdef uint32_t mark = word_start  # for the next letter: does it begin a word?
+    cdef uint32_t* item
+    cdef Reading reading
+    if not reserve_items(items, (stop - at) * tables.longest_run):
         return NO_MEMORY
-    ids = out.data + out.n
-    if end_word(trie, word.state, &ids) == NO_STATE:
-        ids = unknown_word(tables, out.data + n_before)
-    out.n = ids - out.data
+    item = items.data + items.n
+    while at < stop:
+        entry = entry_at(tables.entries, chars, char_size, at)
+        if not likely(entry & RARE == 0):
+            if entry & (KIND_MASK | STARTS_SPECIAL) == EXPANDS:
+                item = append_run(tables.runs, entry, mark, item)
+                at += 1
+                mark = 0
+                continue
+            reading = Reading(at, item, mark, DONE)
+            read_rare(tables, cursor, entry, &reading)
+            if reading.status != DONE:
+                items.n = item - items.data
+                return stop_reading(tables, cursor, first, &reading, items)
+            at = reading.at
+            item = reading.item
+            mark = reading.mark
+            continue
+        # What ends a word has the bit word_start in its entry, a letter has not.
+        item[0] = (entry & ~<uint32_t>KIND_MASK) | mark
+        item += entry & KEPT
+        mark = (entry & word_start) | (mark & all_ones_if(entry & DROPPED))
+        at += 1
+    items.n = item - items.data
+    reading = Reading(at, item, mark, DONE)
+    if mark == 0 and at < cursor.stop:
+        finish_word(tables, cursor, &reading, items)
+        if reading.status != DONE:
+            return stop_reading(tables, cursor, first, &reading, items)
+    cursor.at = reading.at
+    mark_long_words(tables, first, items)
     return DONE
 
 
-cdef bint add_to_word(
-    const Tables* tables, uint32_t entry, Py_ssize_t at, Word* word, Ids* out
-) noexcept nogil:
-    """Take the character at `at`, of any kind that does not end a word.
+cdef inline uint32_t all_ones_if(uint32_t dropped) noexcept nogil:
+    """Return a mask: all ones for DROPPED, 0 for 0."""
+    return 0 - dropped // DROPPED
 
-    Ensures  False: no memory
+
+# How far a stretch has been read.
+cdef struct Reading:
+    Py_ssize_t at
+    uint32_t* item  # where the next item goes
+    uint32_t mark  # of the next letter: word_start, or 0 inside a word
+    Status status
+
+
+cdef inline uint32_t* append_run(
+    const uint32_t* runs, uint32_t entry, uint32_t mark, uint32_t* item
+) noexcept nogil:
+    """Put the letters that a character becomes, some there are; return where the next goes."""
+    cdef const uint32_t* run = runs + ((entry & ~<uint32_t>STARTS_SPECIAL) >> SYMBOL_SHIFT)
+    cdef uint32_t n = run[0], i
+    item[0] = run[1] | mark
+    for i in range(1, n):
+        item[i] = run[1 + i]
+    return item + n
+
+
+cdef void read_rare(
+    const Tables* tables, const Cursor* cursor, uint32_t entry, Reading* reading
+) noexcept nogil:
+    """Take the character at reading.at, whose entry is RARE, unless a status is set.
+
+    Requires  there is room for its items
     """
-    cdef uint32_t kind = entry >> KIND_SHIFT, n = 1, i
-    cdef const uint32_t* letters = &entry
-    cdef int32_t* ids
-    if kind == DROP:
-        word.context_stop += word.context_stop == at  # it joins what is on both sides
-        return True
-    if kind == CONTEXT:
-        word.reorders |= word.context_stop == at
-        word.context_stop = at + 1
-    if kind != LETTER:
-        letters = tables.runs + (entry & PAYLOAD_MASK)
-        n = letters[0]
-        letters += 1
-    word.n_letters += n
-    if not reserve_ids(out, word.n_letters):
-        return False
-    ids = out.data + out.n
-    for i in range(n):
-        if word.state != NO_STATE:
-            word.state = step(tables.trie, word.state, letters[i], &ids)
-    out.n = ids - out.data
-    return True
+    cdef uint32_t kind = entry & KIND_MASK
+    if starts_special(entry):
+        if special_starts_at(tables, cursor, reading.at):
+            reading.status = NEEDS_SPLIT
+            return
+        if not entry & STARTS_SPECIAL:
+            kind ^= RARE
+    if kind == SURROGATE:
+        reading.status = NEEDS_REPAIR
+        return
+    if kind == REORDERS and reorders_before(tables, cursor, reading.at):
+        reading.status = NEEDS_NORMALIZER
+        return
+    if kind == EXPANDS or kind == REORDERS:
+        reading.item = append_run(tables.runs, entry, reading.mark, reading.item)
+    else:
+        reading.item[0] = (entry & ~<uint32_t>KIND_MASK) | reading.mark
+        reading.item += kind & KEPT
+    if kind & ENDS_WORD:
+        reading.mark = tables.trie.word_start
+    elif kind != DROPPED:
+        reading.mark = 0
+    reading.at += 1
+
+
+cdef bint reorders_before(
+    const Tables* tables, const Cursor* cursor, Py_ssize_t at
+) noexcept nogil:
+    """Say whether a REORDERS stands before text[at], with nothing kept in between."""
+    cdef uint32_t kind
+    while at > cursor.at:
+        at -= 1
+        kind = kind_at(tables, cursor, at)
+        if kind & ~<uint32_t>RARE != DROPPED:
+            return kind == REORDERS
+    return False
+
+
+cdef void finish_word(
+    const Tables* tables, const Cursor* cursor, Reading* reading, Items* items
+) noexcept nogil:
+    """Read on to the end of the word at hand, which no longer grows once it is too long."""
+    cdef Py_ssize_t word = items.n - 1, enough
+    cdef uint32_t entry
+    while not items.data[word] & tables.trie.word_start:
+        word -= 1
+    enough = word + tables.max_word_chars + 1  # one letter too many
+    while reading.at < cursor.stop:
+        entry = entry_at(tables.entries, cursor.chars, cursor.char_size, reading.at)
+        if entry & ENDS_WORD and entry & KIND_MASK != SURROGATE:
+            break
+        if not reserve_items(items, tables.longest_run):
+            reading.status = NO_MEMORY
+            break
+        reading.item = items.data + items.n
+        if entry & RARE:
+            read_rare(tables, cursor, entry, reading)
+            if reading.status != DONE:
+                break
+        else:
+            reading.item[0] = entry & ~<uint32_t>KIND_MASK
+            reading.item += entry & KEPT
+            reading.at += 1
+        items.n = min(reading.item - items.data, enough)
+
+
+cdef Status stop_reading(
+    const Tables* tables, Cursor* cursor, Py_ssize_t first, const Reading* reading,
+    Items* items,
+) noexcept nogil:
+    """Leave whole words in the stream from `first` on, and the cursor as scan_words says."""
+    cdef Py_ssize_t start = reading.at, stop = reading.at
+    cdef uint32_t kind
+    if reading.status != NEEDS_NORMALIZER:
+        items.n = first
+        return reading.status
+    if reading.mark == 0:  # the word has begun
+        items.n -= 1
+        while not items.data[items.n] & tables.trie.word_start:
+            items.n -= 1
+    while start > cursor.at and not kind_at(tables, cursor, start - 1) & ENDS_WORD:
+        start -= 1
+    while stop < cursor.stop:
+        kind = kind_at(tables, cursor, stop)
+        if kind == SURROGATE or special_starts_at(tables, cursor, stop):
+            items.n = first
+            return NEEDS_REPAIR if kind == SURROGATE else NEEDS_SPLIT
+        if kind & ENDS_WORD:
+            break
+        stop += 1
+    cursor.word_start = start
+    cursor.at = stop
+    mark_long_words(tables, first, items)
+    return NEEDS_NORMALIZER
+
+
+cdef void mark_long_words(
+    const Tables* tables, Py_ssize_t first, Items* items
+) noexcept nogil:
+    """Put the unk_id in the place of each word of more than max_word_chars letters.
+
+    Requires  a word begins with the item `first`
+    """
+    # A word that is too long fills one of these windows, wherever it begins.
+    cdef Py_ssize_t window = max(tables.max_word_chars // 2, 1), at = first, i
+    cdef uint32_t seen
+    while at + window <= items.n:
+        seen = 0
+        for i in range(at, at + window):
+            seen |= items.data[i]
+        if seen < tables.trie.word_start:
+            replace_long_words(tables, first, items)
+            return
+        at += window
+
+
+cdef void replace_long_words(
+    const Tables* tables, Py_ssize_t first, Items* items
+) noexcept nogil:
+    cdef Py_ssize_t at = first, to = first, start
+    while at < items.n:
+        start = at
+        while True:
+            items.data[to] = items.data[at]
+            to += 1
+            at += 1
+            if at == items.n or items.data[at] >= tables.trie.word_start:
+                break
+        if at - start > tables.max_word_chars:
+            to -= at - start
+            items.data[to] = tables.trie.word_start | tables.trie.unknown
+            to += 1
+    items.n = to
 
 
 cdef inline uint32_t char_at(
@@ -279,6 +303,18 @@ cdef inline uint32_t entry_at(
     return entries[cp]  # as entry_of: all of these lie in the BMP
 
 
+cdef uint32_t kind_at(
+    const Tables* tables, const Cursor* cursor, Py_ssize_t at
+) noexcept nogil:
+    """Return what the character at `at` is, apart from special tokens."""
+    cdef uint32_t kind = KIND_MASK & entry_at(
+        tables.entries, cursor.chars, cursor.char_size, at
+    )
+    if kind == EXPANDS or kind == REORDERS or kind == SURROGATE:
+        return kind
+    return kind & ~<uint32_t>RARE
+
+
 cdef enum:
     # A look at each place where a token may start is quick, as nearly all of them end
     # after a character or two. Where one goes on, the automaton has to look: it is linear.
@@ -286,25 +322,25 @@ cdef enum:
 
 
 cdef bint special_starts_at(
-    const Tables* tables, const void* chars, int char_size, Py_ssize_t at,
-    Py_ssize_t stop,
+    const Tables* tables, const Cursor* cursor, Py_ssize_t at
 ) noexcept nogil:
     """Say whether a special token stands at text[at:stop], or the long beginning of one."""
     cdef const DoubleArray* trie = tables.specials
     cdef Py_ssize_t look_stop = at + MAX_SPECIAL_LOOK
-    cdef uint32_t state, child
+    cdef uint32_t state = ROOT, mark
     if trie == NULL:
         return False
-    state = trie.start_root
-    while at < min(stop, look_stop):
-        child = trie.units[state].base + symbol_of(
-            tables.special_symbols, char_at(chars, char_size, at)
+    mark = trie.word_start
+    while at < min(cursor.stop, look_stop):
+        state = child_of(
+            trie, state, mark | (symbol_of(
+                tables.special_symbols, char_at(cursor.chars, cursor.char_size, at)
+            ) << SYMBOL_SHIFT)
         )
-        if trie.units[child].parent != state:
+        if state == NO_STATE:
             return False
-        # The continuation trie is empty: only where a token ends is there a way out.
-        if trie.failures[child].state != NO_STATE:
+        if ends_token(unit_at(trie, state)):
             return True
-        state = child
+        mark = 0
         at += 1
     return at == look_stop

@@ -1,8 +1,8 @@
 """Builds the tries that hold a vocabulary.
 
-`DoubleTrie` keeps the two tries of WordPiece in one set of flat arrays: the tokens as they stand,
-for the start of a word, and the tokens with the continuation prefix (`##`), without it. Its symbols
-are those of an `Alphabet`. It does not change after it is built.
+`DoubleTrie` keeps the two tries of WordPiece in one flat array: the tokens as they stand, for the
+start of a word, and the tokens with the continuation prefix (`##`), without it. Its symbols are
+those of an `Alphabet`. It does not change after it is built.
 
 Building takes three steps: a trie of linked nodes, found through a hash table of (node, symbol); a
 place in the double array for each node's children, the largest families first, so that the many
@@ -15,6 +15,7 @@ from cython cimport final
 from libc.string cimport memset
 
 from piecework._alphabet cimport Alphabet, symbol_of
+from piecework._items cimport SYMBOL_SHIFT
 from piecework._types cimport int32_t, uint8_t, uint32_t, uint64_t
 
 
@@ -33,46 +34,49 @@ cdef class DoubleTrie:
         The longest word that will be matched. Longer tokens are left out.
     alphabet : Alphabet
         Made from the same tokens.
+    unk_id : int
+        The id of a word that can't be cut into pieces.
     """
 
     def __cinit__(
-        self, list tokens, list ids, str prefix, Py_ssize_t max_chars, Alphabet alphabet
+        self, list tokens, list ids, str prefix, Py_ssize_t max_chars, Alphabet alphabet,
+        int32_t unk_id,
     ):
         cdef Builder builder = Builder(alphabet.n_symbols)
-        cdef uint32_t start_root = builder.new_root()
-        cdef uint32_t continuation_root = builder.new_root()
         cdef Py_ssize_t prefix_len = len(prefix) if prefix is not None else 0
         cdef Py_ssize_t row
         cdef str token
         for row in range(len(tokens)):
             token = tokens[row]
             if len(token) <= max_chars:
-                builder.add(start_root, token, 0, ids[row], alphabet)
+                builder.add(token, 0, builder.word_start, ids[row], alphabet)
             # A bare prefix adds nothing: a match is at least one character long.
             if (
                 prefix is not None and token.startswith(prefix)
                 and len(token) - prefix_len <= max_chars
             ):
-                builder.add(continuation_root, token, prefix_len, ids[row], alphabet)
+                builder.add(token, prefix_len, 0, ids[row], alphabet)
+        self.array.unk_id = unk_id
+        builder.add_unknown(unk_id)
         builder.place(&self.array)
-        self.array.start_root = builder.slot[start_root]
-        self.array.continuation_root = builder.slot[continuation_root]
-        self.array.continuation_base = self.array.units[self.array.continuation_root].base
         builder.link(&self.array)
 
     def __dealloc__(self):
         PyMem_RawFree(self.array.units)
-        PyMem_RawFree(self.array.failures)
         PyMem_RawFree(self.array.pops)
 
     @property
     def n_units(self):
-        """Length of the flat arrays: their fill is the number of states divided by it."""
+        """Length of the flat array: its fill is the number of states divided by it."""
         return self.array.n_units
 
 
+cdef enum:
+    MAX_UNITS = 1 << 26  # so that LITERAL and the marks are beyond any symbol
+
+
 cdef int32_t* append_pops(const Pop* pops, int32_t pop, int32_t* ids) noexcept nogil:
-    """Append the pieces of Failure.pop; return where the next id goes."""
+    """Append the pieces of Unit.pop; return where the next id goes."""
     cdef int32_t n = n_pops(pops, pop)
     cdef int32_t i = n
     while pop < 0:
@@ -83,7 +87,8 @@ cdef int32_t* append_pops(const Pop* pops, int32_t pop, int32_t* ids) noexcept n
     return ids + n
 
 
-cdef inline int32_t n_pops(const Pop* pops, int32_t pop) noexcept nogil:
+cdef int32_t n_pops(const Pop* pops, int32_t pop) noexcept nogil:
+    """Say how many pieces a Unit.pop stands for."""
     return 1 if pop >= 0 else pops[-1 - pop].n
 
 
@@ -97,19 +102,23 @@ cdef struct Node:
 
 @final
 cdef class Builder:
-    """A trie that grows, and then is laid out as a double array."""
+    """A trie that grows, and then is laid out as a double array. Node 0 is its root."""
 
     cdef uint32_t n_symbols
+    cdef uint32_t word_start  # a power of two above all symbols
     cdef Node* nodes
     cdef uint32_t n_nodes
     cdef uint32_t nodes_cap
-    # Hash table from (parent, symbol) to node; 0, which is a root: free.
+    # Hash table from (parent, symbol) to node; 0, the root: free.
     cdef uint32_t* table  # (table_mask + 1,), a power of two, at most half full
     cdef uint32_t table_mask
-    cdef uint32_t* slot  # (n_nodes,): each node's state, once placed
+    cdef uint32_t* slot  # (n_nodes,): each node's place in the array, once it has one
 
     def __cinit__(self, uint32_t n_symbols):
         self.n_symbols = n_symbols
+        self.word_start = 1
+        while self.word_start <= n_symbols + 1:
+            self.word_start *= 2
         self.nodes_cap = 1 << 12
         self.table_mask = (1 << 13) - 1
         self.nodes = <Node*>PyMem_RawMalloc(self.nodes_cap * sizeof(Node))
@@ -118,29 +127,35 @@ cdef class Builder:
         )
         if self.nodes == NULL or self.table == NULL:
             raise MemoryError
+        self.new_node(NO_STATE, 0)
 
     def __dealloc__(self):
         PyMem_RawFree(self.nodes)
         PyMem_RawFree(self.table)
         PyMem_RawFree(self.slot)
 
-    cdef uint32_t new_root(self) except? 0:
-        return self.new_node(NO_STATE, 0)
-
     cdef int add(
-        self, uint32_t root, str token, Py_ssize_t start, int32_t value, Alphabet alphabet
+        self, str token, Py_ssize_t start, uint32_t first_bit, int32_t value,
+        Alphabet alphabet,
     ) except -1:
-        """Add token[start:], if it is not empty."""
+        """Add token[start:], if it is not empty; `first_bit` marks its first symbol."""
         cdef void* data = PyUnicode_DATA(token)
         cdef int kind = PyUnicode_KIND(token)
-        cdef uint32_t node = root
+        cdef uint32_t node = 0, mark = first_bit
         cdef Py_ssize_t i
         for i in range(start, len(token)):
             node = self.child(
-                node, symbol_of(&alphabet.table, PyUnicode_READ(kind, data, i))
+                node, symbol_of(&alphabet.table, PyUnicode_READ(kind, data, i)) | mark
             )
-        if node != root:
+            mark = 0
+        if node:
             self.nodes[node].value = value
+        return 0
+
+    cdef int add_unknown(self, int32_t unk_id) except -1:
+        """Add the word that stands for all that are unknown."""
+        cdef uint32_t node = self.child(0, self.word_start | (self.n_symbols + 1))
+        self.nodes[node].value = unk_id
         return 0
 
     cdef uint32_t child(self, uint32_t parent, uint32_t symbol) except? 0:
@@ -162,8 +177,8 @@ cdef class Builder:
     cdef uint32_t new_node(self, uint32_t parent, uint32_t symbol) except? 0:
         cdef void* data
         if self.n_nodes == self.nodes_cap:
-            if self.nodes_cap >= 1 << 28:
-                raise MemoryError("a vocabulary of more than 2**28 trie states")
+            if self.nodes_cap >= MAX_UNITS:
+                raise MemoryError(f"a vocabulary of more than {MAX_UNITS:,} trie states")
             data = PyMem_RawRealloc(
                 self.nodes, 2 * <size_t>self.nodes_cap * sizeof(Node)
             )
@@ -204,13 +219,16 @@ cdef class Builder:
         base = <uint32_t*>PyMem_RawCalloc(self.n_nodes, sizeof(uint32_t))
         with nogil:
             placed = self.slot != NULL and base != NULL and lay_out(
-                self.nodes, self.n_nodes, self.n_symbols, base, self.slot, &layout
+                self.nodes, self.n_nodes, self.word_start | (self.n_symbols + 1), base, self.slot,
+                &layout
             ) and fill_array(self.nodes, self.n_nodes, base, self.slot, &layout, array)
         PyMem_RawFree(base)
         PyMem_RawFree(layout.used)
         PyMem_RawFree(layout.full)
         if not placed:
             raise MemoryError
+        array.word_start = self.word_start << SYMBOL_SHIFT
+        array.unknown = (self.n_symbols + 1) << SYMBOL_SHIFT
         return 0
 
     cdef int link(self, DoubleArray* array) except -1:
@@ -248,7 +266,7 @@ cdef struct Layout:
 
 
 cdef bint lay_out(
-    const Node* nodes, uint32_t n_nodes, uint32_t n_symbols, uint32_t* base,
+    const Node* nodes, uint32_t n_nodes, uint32_t max_symbol, uint32_t* base,
     uint32_t* slot, Layout* layout,
 ) noexcept nogil:
     """Find a base for the children of each node; False without memory.
@@ -266,13 +284,13 @@ cdef bint lay_out(
         and list_families(nodes, n_nodes, family, members)
         and order_by_size(nodes, n_nodes, order)
         and place_families(nodes, n_nodes, family, members, order, base, slot, layout)
-        and reserve_places(layout, layout.end + n_symbols + 1)
+        and reserve_places(layout, layout.end + max_symbol + 1)
     )
     PyMem_RawFree(family)
     PyMem_RawFree(members)
     PyMem_RawFree(order)
     if placed:
-        layout.end += n_symbols + 1
+        layout.end += max_symbol + 1
     return placed
 
 
@@ -321,12 +339,10 @@ cdef bint place_families(
 ) noexcept nogil:
     cdef uint32_t i, k, node, n, size = 0, from_base = 0, next_single = 0
     cdef const uint32_t* children
-    for i in range(n_nodes):
-        node = order[i]
-        if nodes[node].parent == NO_STATE:
-            slot[node] = take_free_place(layout)
-            if slot[node] == NO_STATE:
-                return False
+    if not reserve_places(layout, 1):
+        return False
+    mark_used(layout, ROOT)
+    slot[0] = ROOT
     for i in range(n_nodes):
         node = order[i]
         n = nodes[node].n_children
@@ -348,15 +364,6 @@ cdef bint place_families(
             slot[children[k]] = base[node] + nodes[children[k]].symbol
             mark_used(layout, slot[children[k]])
     return True
-
-
-cdef uint32_t take_free_place(Layout* layout) noexcept nogil:
-    """Take the first place behind all that are taken; NO_STATE without memory."""
-    cdef uint32_t place = layout.end
-    if not reserve_places(layout, place + 1):
-        return NO_STATE
-    mark_used(layout, place)
-    return place
 
 
 # Where a family did not fit at PATIENCE free places in a row, the search of the next
@@ -463,11 +470,11 @@ cdef inline void mark_used(Layout* layout, uint32_t place) noexcept nogil:
 
 
 cdef bint reserve_places(Layout* layout, uint32_t n) noexcept nogil:
-    """Make room for `n` places; False without memory, or beyond 2**30 places."""
+    """Make room for `n` places; False without memory, or beyond MAX_UNITS."""
     cdef uint32_t cap
     if n <= layout.cap:
         return True
-    if n > 1 << 30:
+    if n > MAX_UNITS:
         return False
     cap = ((n + n // 2) | 4095) + 1
     if not (
@@ -494,18 +501,21 @@ cdef bint fill_array(
     const Layout* layout, DoubleArray* array,
 ) noexcept nogil:
     """Write the units for the layout; False without memory."""
-    cdef uint32_t node, state
+    cdef uint32_t node, place
+    cdef Unit* unit
     array.n_units = layout.end
     array.units = <Unit*>PyMem_RawMalloc(<size_t>layout.end * sizeof(Unit))
     if array.units == NULL:
         return False
-    for state in range(layout.end):
-        array.units[state] = Unit(0, NO_STATE)
+    for place in range(layout.end):
+        array.units[place] = Unit(0, NO_STATE, ROOT, NO_PIECES)
     for node in range(n_nodes):
-        state = slot[node]
-        array.units[state].base = base[node]
+        unit = &array.units[slot[node]]
+        # Behind a state without children a piece ends: the search for one there and the
+        # search at the root then look into the same cache line.
+        unit.base = base[node if nodes[node].n_children else 0] << SYMBOL_SHIFT
         if nodes[node].parent != NO_STATE:
-            array.units[state].parent = slot[nodes[node].parent]
+            unit.parent = slot[nodes[node].parent] << SYMBOL_SHIFT
     return True
 
 
@@ -524,28 +534,21 @@ cdef bint link_failures(
     const Node* nodes, uint32_t n_nodes, const uint32_t* slot, DoubleArray* array,
     Pops* pops,
 ) noexcept nogil:
-    """Fill in the failure of each state, short texts first; False without memory.
+    """Fill in `fail` and `pop` of each state, short texts first; False without memory.
 
     The link of a state hangs on its parent's and on those of shorter texts.
     """
     cdef uint32_t* order = <uint32_t*>PyMem_RawMalloc(n_nodes * sizeof(uint32_t))
-    cdef uint32_t i, node, state
+    cdef uint32_t i, node
+    cdef Unit* unit
     cdef bint linked = order != NULL and order_by_depth(nodes, n_nodes, order)
-    array.failures = <Failure*>PyMem_RawCalloc(array.n_units, sizeof(Failure))
-    linked = linked and array.failures != NULL
     if linked:
-        for i in range(n_nodes):
+        for i in range(1, n_nodes):
             node = order[i]
-            state = slot[node]
-            if nodes[node].parent == NO_STATE:
-                array.failures[state] = Failure(NO_STATE, 0)
-            elif nodes[node].value >= 0:  # the longest piece is all of the text
-                array.failures[state] = Failure(
-                    array.continuation_root, nodes[node].value
-                )
-            elif not link_state(
-                array, state, slot[nodes[node].parent], nodes[node].symbol, pops
-            ):
+            unit = &array.units[slot[node]]
+            if nodes[node].value >= 0:  # the longest piece is all of the text
+                unit.pop = nodes[node].value
+            elif not link_state(array, unit, nodes[node].symbol << SYMBOL_SHIFT, pops):
                 linked = False
                 break
     PyMem_RawFree(order)
@@ -553,22 +556,23 @@ cdef bint link_failures(
 
 
 cdef bint link_state(
-    DoubleArray* array, uint32_t state, uint32_t parent, uint32_t symbol, Pops* pops
+    const DoubleArray* array, Unit* unit, uint32_t symbol, Pops* pops
 ) noexcept nogil:
     """Find the failure of a state at which no piece ends; False without memory."""
-    cdef Failure failure = array.failures[parent], next
+    cdef const Unit* before = unit_at(array, unit.parent)
+    cdef uint32_t state = before.fail, child
+    cdef int32_t pop = before.pop
     cdef Py_ssize_t n_before = pops.n
-    cdef uint32_t child
-    while failure.state != NO_STATE:
-        child = array.units[failure.state].base + symbol
-        if array.units[child].parent == failure.state:
-            array.failures[state] = Failure(child, failure.pop)
+    while before.pop != NO_PIECES:
+        child = child_of(array, state, symbol)
+        if child != NO_STATE:
+            unit.fail = child
+            unit.pop = pop
             return True
-        next = array.failures[failure.state]
-        if next.state != NO_STATE and not join_pops(&failure.pop, next.pop, pops):
+        before = unit_at(array, state)
+        if before.pop != NO_PIECES and not join_pops(&pop, before.pop, pops):
             return False
-        failure.state = next.state
-    array.failures[state] = Failure(NO_STATE, 0)
+        state = before.fail
     pops.n = n_before
     return True
 
@@ -600,7 +604,7 @@ cdef bint join_pops(int32_t* pop, int32_t more, Pops* pops) noexcept nogil:
 cdef bint order_by_depth(
     const Node* nodes, uint32_t n_nodes, uint32_t* order
 ) noexcept nogil:
-    """Sort the nodes by distance from their root; False without memory.
+    """Sort the nodes by distance from the root; False without memory.
 
     Requires  a node comes after its parent
     """
@@ -609,10 +613,9 @@ cdef bint order_by_depth(
     cdef bint sorted
     if depth == NULL:
         return False
-    for node in range(n_nodes):
-        if nodes[node].parent != NO_STATE:
-            depth[node] = depth[nodes[node].parent] + 1
-            deepest = max(deepest, depth[node])
+    for node in range(1, n_nodes):
+        depth[node] = depth[nodes[node].parent] + 1
+        deepest = max(deepest, depth[node])
     sorted = counting_sort(depth, n_nodes, deepest, order)
     PyMem_RawFree(depth)
     return sorted

@@ -15,6 +15,5 @@ class CharTable:
         runs: NDArray[np.uint32],
         alphabet: Alphabet,
         trie: DoubleTrie,
-        unk_id: int,
         special_starts: list[int],
     ) -> CharTable: ...

@@ -9,7 +9,7 @@ from piecework._trie import DoubleTrie
 @final
 class WordMatcher:
     def __new__(
-        cls, alphabet: Alphabet, trie: DoubleTrie, unk_id: int, max_word_chars: int
+        cls, alphabet: Alphabet, trie: DoubleTrie, max_word_chars: int
     ) -> WordMatcher: ...
     def match(self, word: str) -> list[int]: ...
 
@@ -22,7 +22,6 @@ class Encoder:
         specials: DoubleTrie,
         special_alphabet: Alphabet,
         *,
-        unk_id: int,
         max_word_chars: int,
         repair: Callable[[str, int | None], str],
         split_specials: Callable[[str], Iterator[str | int]],

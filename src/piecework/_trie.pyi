@@ -11,6 +11,7 @@ class DoubleTrie:
         prefix: str | None,
         max_chars: int,
         alphabet: Alphabet,
+        unk_id: int,
     ) -> DoubleTrie: ...
     @property
     def n_units(self) -> int: ...

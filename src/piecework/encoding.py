@@ -58,24 +58,29 @@ def build_encoding(spec: TokenizerSpec) -> Encoding:
     classes = char_classes(rules, **flags)
     normalizer = Normalizer(rules, **flags)
     alphabet = Alphabet(tokens)
-    trie = DoubleTrie(tokens, list(ids.values()), spec.prefix, limit, alphabet)
+    trie = DoubleTrie(tokens, list(ids.values()), spec.prefix, limit, alphabet, unk_id)
     table = CharTable(
         classes.page_index,
         classes.pages,
         classes.runs,
         alphabet,
         trie,
-        unk_id,
         [ord(content[0]) for content in specials],
     )
     special_alphabet = Alphabet(specials)
-    matcher = WordMatcher(alphabet, trie, unk_id, limit)
+    matcher = WordMatcher(alphabet, trie, limit)
     encoder = Encoder(
         table,
         trie,
-        DoubleTrie(specials, list(spec.special_tokens.values()), None, _NO_LIMIT, special_alphabet),
+        DoubleTrie(
+            specials,
+            list(spec.special_tokens.values()),
+            None,
+            _NO_LIMIT,
+            special_alphabet,
+            unk_id,
+        ),
         special_alphabet,
-        unk_id=unk_id,
         max_word_chars=limit,
         repair=partial(_repair, spec.clean_text),
         split_specials=SpecialTokens(spec.special_tokens).split,

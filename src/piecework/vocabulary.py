@@ -23,7 +23,7 @@ import numpy as np
 
 from piecework.errors import VocabularyWarning, listed, short_repr, shorten, warn
 
-MAX_IDS = 1 << 28  # an entry of the kernel's character table holds an id in 28 bits
+MAX_IDS = 1 << 28  # an item of the kernel holds an id in 28 bits
 
 # The White_Space characters that the reference's vocab.txt reader trims from the end of a line.
 _TRAILING_SPACE = re.compile(
