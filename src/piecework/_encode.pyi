@@ -8,9 +8,7 @@ from piecework._trie import DoubleTrie
 
 @final
 class WordMatcher:
-    def __new__(
-        cls, alphabet: Alphabet, trie: DoubleTrie, max_word_chars: int
-    ) -> WordMatcher: ...
+    def __new__(cls, alphabet: Alphabet, trie: DoubleTrie, max_word_chars: int) -> WordMatcher: ...
     def match(self, word: str) -> list[int]: ...
 
 @final
