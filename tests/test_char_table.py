@@ -52,6 +52,11 @@ def test_a_class_that_there_is_not(entry, said):
         build(entry)
 
 
+def test_a_run_that_is_empty():
+    with pytest.raises(ValueError, match=r"U\+0061 has the run 0, which is empty"):
+        build(Kind.EXPAND << KIND_SHIFT, runs=np.array([0], np.uint32))
+
+
 def test_a_run_that_ends_behind_the_last():
     with pytest.raises(ValueError, match="the run at 0 ends behind the last one"):
         build(runs=np.array([3, 97], np.uint32))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import multiprocessing
+import os
 import pickle
 import resource
 import subprocess
@@ -289,3 +290,50 @@ def test_a_long_word_within_a_long_limit_is_segmented():
     )
     assert tokenizer.encode("a" * 1_000_000) == [1] + [2] * 999_999
     assert tokenizer.encode("a" * 1_000_000 + "b")[-2:] == [2, 3]
+
+
+MEMORY_FAILS = """
+import _testcapi
+from piecework import WordPieceTokenizer
+
+tokenizer = WordPieceTokenizer({"[UNK]": 0, "a": 1, "##a": 2, "[CLS]": 3, "[SEP]": 4})
+rows = ["a"] * 7500 + ["a " * 9000, "aaa" * 900]
+expected = tokenizer.encode_batch(rows, add_special=True)
+failures = 0
+for n_fine in range(200):
+    try:
+        _testcapi.set_nomemory(n_fine, n_fine + N_FAILING)
+        tokenizer.encode_batch(rows, add_special=True)
+    except MemoryError:
+        failures += 1
+    finally:
+        _testcapi.remove_mem_hooks()
+assert failures > 20, failures
+assert tokenizer.encode_batch(rows, add_special=True) == expected
+"""
+
+
+@pytest.mark.parametrize("n_failing", [1, 1000])
+def test_a_failed_allocation_is_a_memory_error_wherever_it_comes(n_failing):
+    pytest.importorskip("_testcapi")
+    script = MEMORY_FAILS.replace("N_FAILING", str(n_failing))
+    env = {**os.environ, "PYTHONMALLOC": "malloc", "MALLOC_CHECK_": "3"}
+    subprocess.run([sys.executable, "-c", script], env=env, check=True, timeout=300)
+
+
+def test_other_threads_run_while_one_long_text_is_walked():
+    tokenizer = WordPieceTokenizer({"[UNK]": 0, "a": 1, "##a": 2}, max_input_chars_per_word=1 << 40)
+    text = "a" * 5_000_000 + "b"
+    ticks = 0
+    done = threading.Event()
+
+    def encode():
+        assert tokenizer.encode(text) == [0]
+        done.set()
+
+    thread = threading.Thread(target=encode)
+    thread.start()
+    while not done.wait(0.002):
+        ticks += 1
+    thread.join()
+    assert ticks > 5

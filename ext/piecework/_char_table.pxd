@@ -7,7 +7,8 @@ from piecework._types cimport uint32_t
 # hold the item (see _items) that it becomes.
 #
 #     KEPT              a letter of a word; its symbol is 0 if it is in no token
-#     KEPT | ENDS_WORD  a word of its own
+#     KEPT | ENDS_WORD  a word of its own; its symbol is the trie's `unknown` if it is in no
+#                       token by itself
 #     ENDS_WORD         white space
 #     DROPPED           vanishes, and what stands on both sides of it is joined
 #
@@ -18,9 +19,9 @@ from piecework._types cimport uint32_t
 #     REORDERS   the same, and they may swap places with those of the character before
 #     SURROGATE  no character by itself
 #
-# and these have STARTS_SPECIAL too, if a special token begins with them. What ends a word has
-# the trie's bit word_start, as the letter behind it begins one.
-# runs[i] is a count, and that many symbols follow.
+# of which the first two have STARTS_SPECIAL, if a special token begins with them. What ends a
+# word has the trie's bit word_start, as the letter behind it begins one.
+# runs[i] is a count, at least 1 where an entry names it, and that many symbols follow.
 cdef enum:
     KEPT = 1
     ENDS_WORD = 2

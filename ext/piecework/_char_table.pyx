@@ -204,6 +204,8 @@ cdef inline int64_t entry_for(
     if kind == CLASS_EXPAND or kind == CLASS_CONTEXT:
         if payload >= n_runs or payload + <Py_ssize_t>runs[payload] >= n_runs:
             raise ValueError(f"U+{cp:04X} has the run {payload}, which there is not")
+        if runs[payload] == 0:
+            raise ValueError(f"U+{cp:04X} has the run {payload}, which is empty")
         return (payload << SYMBOL_SHIFT) | (EXPANDS if kind == CLASS_EXPAND else REORDERS)
     if kind != CLASS_LETTER and kind != CLASS_ISOLATED:
         raise ValueError(f"U+{cp:04X} is of kind {kind}, which there is not")

@@ -1,9 +1,9 @@
 """Encodes Python strings: one text to a list, many to flat buffers.
 
-Stands between the tokenizer and the inner loop: it looks into the str objects, lets the inner loop
-run without the GIL over about a mebibyte at a time, and calls back into Python for the rare texts
-that hold a special token or marks that may swap places. It holds no state that a call changes, so
-one `Encoder` serves any number of threads.
+Stands between the tokenizer and the inner loops: it looks into the str objects, has them read and
+walked without the GIL, about a million characters at a time, and calls back into Python for the
+rare texts that hold a special token or marks that may swap places. It holds no state that a call
+changes, so one `Encoder` serves any number of threads.
 """
 
 from cpython.list cimport PyList_GET_ITEM
@@ -59,6 +59,7 @@ cdef enum:
     # Texts of a corpus lie anywhere in memory, and each first look at one costs as much
     # as thirty letters: so the loads begin that many rows early, and of that much.
     PREFETCH_ROWS = 8
+    PREFETCH_OBJECTS = 32  # the same for the str objects, of which only the head is read
     PREFETCH_LINES = 4
     CACHE_LINE = 64
 
@@ -252,11 +253,13 @@ cdef class Encoder:
     ) except -1:
         """Append the ids of a whole text, special tokens included.
 
-        Requires  items is empty, and is again afterwards
+        Requires  items is empty and tells no rows apart (n_rows is 0)
+        Ensures   items is empty
         """
         cdef Py_ssize_t start = out.n
         cdef Tables plain
         cdef Status status
+        cdef bint walked
         append_iterable(items, before)
         status = self._scan(text, &self.tables, items, out)
         if status == NEEDS_REPAIR:
@@ -277,15 +280,25 @@ cdef class Encoder:
                     self._scan(part, &plain, items, out)
                 else:
                     append_iterable(items, (part,))
+                    if not make_room(&plain, items, out):
+                        raise MemoryError
         append_iterable(items, after)
-        if not walk_items(self.tables.trie, items, out):
+        if items.n < GIL_WORTHY_CHARS:
+            walked = walk_items(self.tables.trie, items, out)
+        else:
+            with nogil:
+                walked = walk_items(self.tables.trie, items, out)
+        if not walked:
             raise MemoryError
         return 0
 
     cdef Status _scan(
         self, text, const Tables* tables, Items* items, Ids* out
     ) except *:
-        """Append the items of a text, unless NEEDS_SPLIT or NEEDS_REPAIR is returned."""
+        """Append the items of a text, and walk whenever there are enough of them.
+
+        Returns DONE; or NEEDS_SPLIT, NEEDS_REPAIR, and what was appended is of no use.
+        """
         cdef Text view = view_text(text)
         cdef Cursor cursor
         cdef Status status
@@ -303,6 +316,8 @@ cdef class Encoder:
             append_iterable(
                 items, self.encode_reordered(text[cursor.word_start:cursor.at])
             )
+            if not make_room(tables, items, out):
+                raise MemoryError
 
 
 cdef Status scan_text(
@@ -321,7 +336,7 @@ cdef Status scan_text(
 
 
 cdef inline bint make_room(const Tables* tables, Items* items, Ids* out) noexcept nogil:
-    """Walk if there are enough items for it; False without memory."""
+    """End the part that grows if it is long enough, or walk all of them; False without memory."""
     if items.n - items.part_start < PART_ITEMS:
         return True
     # The last place is for what is left when the texts end.
@@ -336,8 +351,10 @@ cdef Status encode_rows(
 ) noexcept nogil:
     """Encode texts[row:stop], as far as that goes without Python.
 
+    Requires  items is empty
     Ensures   row is moved behind the last finished row; without DONE, the row it then
-              stands on is the one that needs Python, and nothing of it is in `out`
+              stands on is the one that needs Python, and nothing of it is in `out`.
+              NO_MEMORY: nothing is of use. Otherwise items is empty
     """
     cdef Cursor cursor
     cdef Status status = DONE
@@ -349,6 +366,8 @@ cdef Status encode_rows(
         if not append_items(items, head):
             return NO_MEMORY
         status = scan_text(tables, &cursor, items, out)
+        if status == NO_MEMORY:
+            return NO_MEMORY
         if status != DONE:
             break
         if not (
@@ -376,8 +395,8 @@ cdef Py_ssize_t describe_texts(
     cdef Py_ssize_t row, n_chars = 0
     cdef Py_ssize_t stop = min(<Py_ssize_t>len(texts), start + CHUNK_ROWS)
     for row in range(start, stop):
-        if row + 4 * PREFETCH_ROWS < stop:
-            prefetch(<const void*>PyList_GET_ITEM(texts, row + 4 * PREFETCH_ROWS))
+        if row + PREFETCH_OBJECTS < stop:
+            prefetch(<const void*>PyList_GET_ITEM(texts, row + PREFETCH_OBJECTS))
         text = texts[row]
         if not isinstance(text, str):
             raise TypeError(

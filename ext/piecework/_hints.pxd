@@ -10,17 +10,17 @@ cdef extern from *:
     #define piecework_likely(condition) (condition)
     #endif
     /* Compilers make a branch of a choice where they think that it pays. They can't if they
-       don't know where the 0 or 1 comes from. */
-    static inline Py_ssize_t piecework_opaque(Py_ssize_t bit) {
+       don't know that a mask is 0 or -1. */
+    static inline Py_ssize_t piecework_opaque(Py_ssize_t mask) {
     #if defined(__GNUC__) || defined(__clang__)
-        __asm__("" : "+r"(bit));
+        __asm__("" : "+r"(mask));
     #endif
-        return bit;
+        return mask;
     }
     """
     # Mostly true: the code for this case comes first.
     bint likely "piecework_likely"(bint condition) noexcept nogil
     # Begin to load the cache line at `address`, which need not be valid.
     void prefetch "piecework_prefetch"(const void* address) noexcept nogil
-    # The same 0 or 1, of which the compiler knows nothing.
-    Py_ssize_t opaque "piecework_opaque"(Py_ssize_t bit) noexcept nogil
+    # The same mask, of which the compiler knows nothing.
+    Py_ssize_t opaque "piecework_opaque"(Py_ssize_t mask) noexcept nogil

@@ -24,8 +24,9 @@ cdef enum:
 cdef struct Part:
     Py_ssize_t start  # where it begins in the stream
     int64_t* row_stops  # where the stop of the first row that ends in it goes
-    Py_ssize_t n_rows  # how many ends of rows the walk has passed
-    Py_ssize_t n_ids  # and how many ids it has found in all
+    # Found by the walk, which goes along a part once:
+    Py_ssize_t n_rows
+    Py_ssize_t n_ids
 
 
 # The stream. Zero-initialised is empty. `ids` has as much room as `data`, and part by part

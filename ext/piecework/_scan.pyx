@@ -58,7 +58,8 @@ cdef Status scan_words(const Tables* tables, Cursor* cursor, Items* items) noexc
     Ensures   DONE: `at` is behind the last of them. NEEDS_SPLIT, NEEDS_REPAIR: a special
               token or a surrogate stands in the text, and what was appended is of no
               use. NEEDS_NORMALIZER: see Cursor; the items of all before that word are
-              appended, at is behind it. In any case no word is unfinished
+              appended, at is behind it. NO_MEMORY: what was appended is of no use. In
+              any case no word is unfinished
     Never     reads text[stop:], touches Python objects
     """
     # The compiler makes a loop of its own for each size.
@@ -132,7 +133,7 @@ cdef struct Reading:
 cdef inline uint32_t* append_run(
     const uint32_t* runs, uint32_t entry, uint32_t mark, uint32_t* item
 ) noexcept nogil:
-    """Put the letters that a character becomes, some there are; return where the next goes."""
+    """Put the letters that a character becomes; return where the next one goes."""
     cdef const uint32_t* run = runs + ((entry & ~<uint32_t>STARTS_SPECIAL) >> SYMBOL_SHIFT)
     cdef uint32_t n = run[0], i
     item[0] = run[1] | mark

@@ -573,7 +573,7 @@ cdef bint link_state(
         if before.pop != NO_PIECES and not join_pops(&pop, before.pop, pops):
             return False
         state = before.fail
-    pops.n = n_before
+    pops.n = n_before  # none of the pieces is certain after all
     return True
 
 

@@ -42,26 +42,33 @@ cdef uint32_t NOTHING = PART_END
 
 
 cdef bint walk_items(const DoubleArray* trie, Items* items, Ids* out) noexcept nogil:
-    """Append the ids of all items to `out`, and empty `items`; False without memory.
+    """Append the ids of all items to `out`; False without memory (`out` unchanged).
 
     Requires  no word is unfinished; there is a free place in items.parts
-    Ensures   the row stops of the parts are filled in
+    Ensures   `items` is empty, in either case; the row stops of its parts are filled in
     """
     cdef Walk walk = Walk(trie, items, 0, 0)
-    cdef DoubleArray array = trie[0]  # so that it can stay in registers
+    cdef bint joined = False
+    if end_part(items):
+        walk_lanes(&walk)
+        joined = join_parts(items, out)
+    clear_items(items)
+    return joined
+
+
+cdef void walk_lanes(Walk* walk) noexcept nogil:
+    """Walk all parts. Requires that none of them has been walked."""
+    cdef DoubleArray trie = walk.trie[0]  # so that it can stay in registers
     cdef Lane a, b, c, d
-    if not end_part(items):
-        return False
-    a = next_part(&walk)
-    b = next_part(&walk)
-    c = next_part(&walk)
-    d = next_part(&walk)
+    a = next_part(walk)
+    b = next_part(walk)
+    c = next_part(walk)
+    d = next_part(walk)
     while walk.n_busy:
-        go_on(&walk, &array, &a)
-        go_on(&walk, &array, &b)
-        go_on(&walk, &array, &c)
-        go_on(&walk, &array, &d)
-    return join_parts(items, out)
+        go_on(walk, &trie, &a)
+        go_on(walk, &trie, &b)
+        go_on(walk, &trie, &c)
+        go_on(walk, &trie, &d)
 
 
 cdef Lane next_part(Walk* walk) noexcept nogil:
@@ -77,7 +84,7 @@ cdef Lane next_part(Walk* walk) noexcept nogil:
 
 
 cdef bint join_parts(Items* items, Ids* out) noexcept nogil:
-    """Append the ids of the parts, which are walked, and empty `items`."""
+    """Append the ids of the parts, which are walked; False without memory."""
     cdef Py_ssize_t n_ids = 0, i, row
     cdef Part* part
     for i in range(items.n_parts):
@@ -86,16 +93,22 @@ cdef bint join_parts(Items* items, Ids* out) noexcept nogil:
         return False
     for i in range(items.n_parts):
         part = &items.parts[i]
-        memcpy(out.data + out.n, items.ids + part.start, part.n_ids * sizeof(int32_t))
+        if part.n_ids:  # if there are none, `out` may have no memory yet
+            memcpy(
+                out.data + out.n, items.ids + part.start, part.n_ids * sizeof(int32_t)
+            )
         for row in range(part.n_rows):
             part.row_stops[row] += out.n
         out.n += part.n_ids
-    clear_items(items)
     return True
 
 
 cdef inline void go_on(Walk* walk, const DoubleArray* trie, Lane* lane) noexcept nogil:
-    """Take one item, or what it takes to go on from there."""
+    """Take a letter; or what else stands there, up to the next one.
+
+    An id is stored at each letter, and counts if its piece ends there. It has room: so far
+    there are no more pieces than letters, and PART_END has a place too.
+    """
     cdef uint32_t item = lane.item[0], child, child_behind
     cdef int32_t misfit
     cdef Unit unit
