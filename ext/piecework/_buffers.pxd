@@ -11,6 +11,9 @@ cdef struct Ids:
     Py_ssize_t cap
 
 
+cdef void* grow_array(
+    void* data, Py_ssize_t n, Py_ssize_t extra, Py_ssize_t* cap
+) noexcept nogil
 cdef bint grow_ids(Ids* ids, Py_ssize_t extra) noexcept nogil
 
 

@@ -12,18 +12,30 @@ from cython cimport final
 from piecework._types cimport int32_t
 
 
+cdef void* grow_array(
+    void* data, Py_ssize_t n, Py_ssize_t extra, Py_ssize_t* cap
+) noexcept nogil:
+    """Move n numbers of 4 bytes to where there are at least `extra` free places behind.
+
+    Half as much again is added, and `cap` says how many places there are. NULL without memory:
+    nothing is changed.
+    """
+    cdef Py_ssize_t larger = n + extra
+    if extra > (<Py_ssize_t>1 << 60) - n:
+        return NULL
+    larger += larger >> 1
+    data = PyMem_RawRealloc(data, <size_t>larger * 4)
+    if data != NULL:
+        cap[0] = larger
+    return data
+
+
 cdef bint grow_ids(Ids* ids, Py_ssize_t extra) noexcept nogil:
-    """Give `ids` at least `extra` free places, and half as much again as it holds."""
-    cdef Py_ssize_t cap = ids.n + extra
-    cdef void* data
-    if extra > (<Py_ssize_t>1 << 60) - ids.n:
-        return False
-    cap += cap >> 1
-    data = PyMem_RawRealloc(ids.data, <size_t>cap * sizeof(int32_t))
+    """Make room for `extra` more ids; False without memory (ids unchanged)."""
+    cdef void* data = grow_array(ids.data, ids.n, extra, &ids.cap)
     if data == NULL:
         return False
     ids.data = <int32_t*>data
-    ids.cap = cap
     return True
 
 

@@ -1,5 +1,6 @@
 """Words on their way from the scanner to the tries: a stream of items, cut into parts."""
 
+from piecework._buffers cimport Ids
 from piecework._types cimport int32_t, int64_t, uint32_t
 
 # One item, 32 bits.
@@ -29,13 +30,13 @@ cdef struct Part:
     Py_ssize_t n_ids
 
 
-# The stream. Zero-initialised is empty. `ids` has as much room as `data`, and part by part
-# the same places: an item gives one id at most.
+# The stream. Zero-initialised is empty. The walk puts the ids of a part into `scratch`, at the
+# places that the part has in `data`: an item gives one id at most.
 cdef struct Items:
     uint32_t* data
-    int32_t* ids
     Py_ssize_t n
     Py_ssize_t cap
+    Ids scratch  # empty but for the walk
     Py_ssize_t part_start
     int64_t* row_stops  # of the part that grows, as in Part
     Py_ssize_t n_rows  # that end in it

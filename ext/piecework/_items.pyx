@@ -1,31 +1,22 @@
 """Keeps the stream of items: growing, cutting it into parts, freeing."""
 
-from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
+from cpython.mem cimport PyMem_RawFree
+
+from piecework._buffers cimport grow_array
 
 
 cdef bint grow_items(Items* items, Py_ssize_t extra) noexcept nogil:
-    """Give `items` at least `extra` free places, and half as much again as it holds."""
-    cdef Py_ssize_t cap = items.n + extra
-    cdef void* data
-    cdef void* ids
-    if extra > (<Py_ssize_t>1 << 60) - items.n:
-        return False
-    cap += cap >> 1
-    data = PyMem_RawRealloc(items.data, <size_t>cap * sizeof(uint32_t))
+    """Make room for `extra` more items; False without memory (items unchanged)."""
+    cdef void* data = grow_array(items.data, items.n, extra, &items.cap)
     if data == NULL:
         return False
     items.data = <uint32_t*>data
-    ids = PyMem_RawRealloc(items.ids, <size_t>cap * sizeof(int32_t))
-    if ids == NULL:
-        return False
-    items.ids = <int32_t*>ids
-    items.cap = cap
     return True
 
 
 cdef void free_items(Items* items) noexcept nogil:
     PyMem_RawFree(items.data)
-    PyMem_RawFree(items.ids)
+    PyMem_RawFree(items.scratch.data)
 
 
 cdef bint end_part(Items* items) noexcept nogil:

@@ -101,10 +101,7 @@ cdef inline Status scan_sized(
             item = reading.item
             mark = reading.mark
             continue
-        # What ends a word has the bit word_start in its entry, a letter has not.
-        item[0] = (entry & ~<uint32_t>KIND_MASK) | mark
-        item += entry & KEPT
-        mark = (entry & word_start) | (mark & all_ones_if(entry & DROPPED))
+        take_plain(entry, word_start, &item, &mark)
         at += 1
     items.n = item - items.data
     reading = Reading(at, item, mark, DONE)
@@ -117,9 +114,15 @@ cdef inline Status scan_sized(
     return DONE
 
 
-cdef inline uint32_t all_ones_if(uint32_t dropped) noexcept nogil:
-    """Return a mask: all ones for DROPPED, 0 for 0."""
-    return 0 - dropped // DROPPED
+cdef inline void take_plain(
+    uint32_t entry, uint32_t word_start, uint32_t** item, uint32_t* mark
+) noexcept nogil:
+    """Take a character that is one letter, a word of its own, white space or nothing."""
+    cdef uint32_t if_dropped = 0 - (entry & DROPPED) // DROPPED  # as a mask
+    item[0][0] = (entry & ~<uint32_t>KIND_MASK) | mark[0]
+    item[0] += entry & KEPT
+    # What ends a word has the bit word_start in its entry, a letter has not.
+    mark[0] = (entry & word_start) | (mark[0] & if_dropped)
 
 
 # How far a stretch has been read.
@@ -150,12 +153,9 @@ cdef void read_rare(
     Requires  there is room for its items
     """
     cdef uint32_t kind = entry & KIND_MASK
-    if starts_special(entry):
-        if special_starts_at(tables, cursor, reading.at):
-            reading.status = NEEDS_SPLIT
-            return
-        if not entry & STARTS_SPECIAL:
-            kind ^= RARE
+    if starts_special(entry) and special_starts_at(tables, cursor, reading.at):
+        reading.status = NEEDS_SPLIT
+        return
     if kind == SURROGATE:
         reading.status = NEEDS_REPAIR
         return
@@ -164,13 +164,9 @@ cdef void read_rare(
         return
     if kind == EXPANDS or kind == REORDERS:
         reading.item = append_run(tables.runs, entry, reading.mark, reading.item)
-    else:
-        reading.item[0] = (entry & ~<uint32_t>KIND_MASK) | reading.mark
-        reading.item += kind & KEPT
-    if kind & ENDS_WORD:
-        reading.mark = tables.trie.word_start
-    elif kind != DROPPED:
         reading.mark = 0
+    else:
+        take_plain(entry, tables.trie.word_start, &reading.item, &reading.mark)
     reading.at += 1
 
 
@@ -209,8 +205,7 @@ cdef void finish_word(
             if reading.status != DONE:
                 break
         else:
-            reading.item[0] = entry & ~<uint32_t>KIND_MASK
-            reading.item += entry & KEPT
+            take_plain(entry, tables.trie.word_start, &reading.item, &reading.mark)
             reading.at += 1
         items.n = min(reading.item - items.data, enough)
 
@@ -307,13 +302,8 @@ cdef inline uint32_t entry_at(
 cdef uint32_t kind_at(
     const Tables* tables, const Cursor* cursor, Py_ssize_t at
 ) noexcept nogil:
-    """Return what the character at `at` is, apart from special tokens."""
-    cdef uint32_t kind = KIND_MASK & entry_at(
-        tables.entries, cursor.chars, cursor.char_size, at
-    )
-    if kind == EXPANDS or kind == REORDERS or kind == SURROGATE:
-        return kind
-    return kind & ~<uint32_t>RARE
+    """Return what the character at `at` is: the lowest bits of its entry."""
+    return KIND_MASK & entry_at(tables.entries, cursor.chars, cursor.char_size, at)
 
 
 cdef enum:

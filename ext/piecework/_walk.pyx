@@ -49,7 +49,7 @@ cdef bint walk_items(const DoubleArray* trie, Items* items, Ids* out) noexcept n
     """
     cdef Walk walk = Walk(trie, items, 0, 0)
     cdef bint joined = False
-    if end_part(items):
+    if end_part(items) and reserve_ids(&items.scratch, items.n):
         walk_lanes(&walk)
         joined = join_parts(items, out)
     clear_items(items)
@@ -80,7 +80,7 @@ cdef Lane next_part(Walk* walk) noexcept nogil:
     part = &items.parts[walk.n_begun]
     walk.n_begun += 1
     walk.n_busy += 1
-    return Lane(ROOT, items.data + part.start, items.ids + part.start, part)
+    return Lane(ROOT, items.data + part.start, items.scratch.data + part.start, part)
 
 
 cdef bint join_parts(Items* items, Ids* out) noexcept nogil:
@@ -95,7 +95,7 @@ cdef bint join_parts(Items* items, Ids* out) noexcept nogil:
         part = &items.parts[i]
         if part.n_ids:  # if there are none, `out` may have no memory yet
             memcpy(
-                out.data + out.n, items.ids + part.start, part.n_ids * sizeof(int32_t)
+                out.data + out.n, items.scratch.data + part.start, part.n_ids * sizeof(int32_t)
             )
         for row in range(part.n_rows):
             part.row_stops[row] += out.n
@@ -182,7 +182,7 @@ cdef void pass_literals(Walk* walk, Lane* lane) noexcept nogil:
         elif lane.item[0] == ROW_END:
             stop_row(walk, part, lane.ids)
         else:
-            part.n_ids = lane.ids - (walk.items.ids + part.start)
+            part.n_ids = lane.ids - (walk.items.scratch.data + part.start)
             walk.n_busy -= 1
             lane[0] = next_part(walk)
             return
@@ -191,7 +191,7 @@ cdef void pass_literals(Walk* walk, Lane* lane) noexcept nogil:
 
 cdef inline void stop_row(const Walk* walk, Part* part, const int32_t* ids) noexcept nogil:
     """Write down that a row ends where the next id would go."""
-    part.row_stops[part.n_rows] = ids - (walk.items.ids + part.start)
+    part.row_stops[part.n_rows] = ids - (walk.items.scratch.data + part.start)
     part.n_rows += 1
 
 
