@@ -17,20 +17,12 @@ from piecework._buffers cimport Ids, OwnedBuffer
 from piecework._char_table cimport CharTable
 from piecework._hints cimport prefetch
 from piecework._items cimport (
-    MAX_PARTS,
-    PART_ITEMS,
-    SYMBOL_SHIFT,
-    Items,
-    append_item,
-    append_items,
-    clear_items,
-    end_part,
-    end_row,
-    free_items,
-    literal,
-    reserve_items,
+    SYMBOL_SHIFT, Items, append_item, clear_items, free_items, literal, reserve_items,
 )
-from piecework._scan cimport Cursor, Tables, scan_words
+from piecework._rows cimport (
+    Text, Workspace, encode_rows, free_workspace, make_room, open_text, scan_text,
+)
+from piecework._scan cimport Cursor, Tables
 from piecework._trie cimport DoubleArray, DoubleTrie
 from piecework._types cimport (
     DONE,
@@ -56,19 +48,7 @@ cdef enum:
     GIL_WORTHY_CHARS = 1 << 14
     CHUNK_ROWS = 1 << 12
     CHUNK_CHARS = 1 << 20
-    # Texts of a corpus lie anywhere in memory, and each first look at one costs as much
-    # as thirty letters: so the loads begin that many rows early, and of that much.
-    PREFETCH_ROWS = 8
-    PREFETCH_OBJECTS = 32  # the same for the str objects, of which only the head is read
-    PREFETCH_LINES = 4
-    CACHE_LINE = 64
-
-
-# A text as the inner loop sees it. The str itself is kept alive by the caller.
-cdef struct Text:
-    const void* chars
-    Py_ssize_t n_chars
-    int char_size
+    PREFETCH_OBJECTS = 32  # rows ahead, as a str lies anywhere in memory
 
 
 @final
@@ -123,6 +103,16 @@ cdef class WordMatcher:
 
 
 @final
+cdef class OwnedWorkspace:
+    """A workspace that lives as long as something refers to it."""
+
+    cdef Workspace data
+
+    def __dealloc__(self):
+        free_workspace(&self.data)
+
+
+@final
 cdef class Encoder:
     """Encodes str by one tokenizer's tables.
 
@@ -142,7 +132,7 @@ cdef class Encoder:
     encode_reordered : callable
         str -> list of int: the ids of one word in which marks may swap places.
 
-    Thread-safety: no method changes the object.
+    Thread-safety: a call changes nothing but a workspace that it has for itself.
     """
 
     cdef CharTable table
@@ -153,6 +143,7 @@ cdef class Encoder:
     cdef object repair
     cdef object split_specials
     cdef object encode_reordered
+    cdef list idle  # workspaces that no call is using
 
     def __cinit__(
         self, CharTable table not None, DoubleTrie trie not None,
@@ -174,19 +165,19 @@ cdef class Encoder:
         self.repair = repair
         self.split_specials = split_specials
         self.encode_reordered = encode_reordered
+        self.idle = []
 
     def encode(self, text, tuple before, tuple after):
         """Return the ids of one text between the ids `before` and `after`, as a list."""
         if not isinstance(text, str):
             raise TypeError(f"text: expected a str, got {type(text).__name__}")
         cdef Ids out = Ids(NULL, 0, 0)
-        cdef Items items
-        memset(&items, 0, sizeof(Items))
+        cdef OwnedWorkspace workspace = self._take_workspace()
         try:
-            self._append_row(text, None, before, after, &items, &out)
+            self._append_row(text, None, before, after, &workspace.data, &out)
             return list_of(&out)
         finally:
-            free_items(&items)
+            self.idle.append(workspace)
             PyMem_RawFree(out.data)
 
     def encode_batch(self, list texts not None, tuple before, tuple after):
@@ -211,13 +202,12 @@ cdef class Encoder:
         cdef int64_t* splits = <int64_t*>splits_buffer.data
         cdef Ids out = Ids(NULL, 0, 0)
         cdef Items head, tail
-        cdef Items items
+        cdef OwnedWorkspace workspace = self._take_workspace()
         cdef Text* chunk = <Text*>PyMem_RawMalloc(
             min(n_rows + 1, CHUNK_ROWS) * sizeof(Text)
         )
         cdef Py_ssize_t first
         cdef Status status
-        memset(&items, 0, sizeof(Items))
         memset(&head, 0, sizeof(Items))
         memset(&tail, 0, sizeof(Items))
         try:
@@ -232,30 +222,43 @@ cdef class Encoder:
                     with nogil:
                         status = encode_rows(
                             &self.tables, chunk - first, &row, chunk_stop,
-                            &head, &tail, &items, &out, splits,
+                            &head, &tail, &workspace.data, &out, splits,
                         )
                     if status == NO_MEMORY:
                         raise MemoryError
                     if status != DONE:  # this row needs Python
-                        self._append_row(texts[row], row, before, after, &items, &out)
+                        self._append_row(
+                            texts[row], row, before, after, &workspace.data, &out
+                        )
                         splits[row + 1] = out.n
                         row += 1
             return OwnedBuffer.take_ids(&out), splits_buffer
         finally:
+            self.idle.append(workspace)
             PyMem_RawFree(chunk)
-            free_items(&items)
             free_items(&head)
             free_items(&tail)
             PyMem_RawFree(out.data)
 
+    cdef OwnedWorkspace _take_workspace(self):
+        """Return a workspace that nobody else has, its items empty."""
+        cdef OwnedWorkspace workspace
+        try:
+            workspace = self.idle.pop()
+        except IndexError:
+            return OwnedWorkspace.__new__(OwnedWorkspace)
+        clear_items(&workspace.data.items)
+        return workspace
+
     cdef int _append_row(
-        self, text, row, tuple before, tuple after, Items* items, Ids* out
+        self, text, row, tuple before, tuple after, Workspace* workspace, Ids* out
     ) except -1:
         """Append the ids of a whole text, special tokens included.
 
-        Requires  items is empty and tells no rows apart (n_rows is 0)
-        Ensures   items is empty
+        Requires  the workspace's items are empty
+        Ensures   they are empty
         """
+        cdef Items* items = &workspace.items
         cdef Py_ssize_t start = out.n
         cdef Tables plain
         cdef Status status
@@ -320,74 +323,6 @@ cdef class Encoder:
                 raise MemoryError
 
 
-cdef Status scan_text(
-    const Tables* tables, Cursor* cursor, Items* items, Ids* out
-) noexcept nogil:
-    """Append the items of text[at:stop], and walk whenever there are enough of them.
-
-    What it returns and ensures is as for scan_words.
-    """
-    cdef Status status = DONE
-    while cursor.at < cursor.stop and status == DONE:
-        status = scan_words(tables, cursor, items)
-        if status == DONE and not make_room(tables, items, out):
-            status = NO_MEMORY
-    return status
-
-
-cdef inline bint make_room(const Tables* tables, Items* items, Ids* out) noexcept nogil:
-    """End the part that grows if it is long enough, or walk all of them; False without memory."""
-    if items.n - items.part_start < PART_ITEMS:
-        return True
-    # The last place is for what is left when the texts end.
-    if items.n_parts < MAX_PARTS - 1:
-        return end_part(items)
-    return walk_items(tables.trie, items, out)
-
-
-cdef Status encode_rows(
-    const Tables* tables, const Text* texts, Py_ssize_t* row, Py_ssize_t stop,
-    const Items* head, const Items* tail, Items* items, Ids* out, int64_t* splits,
-) noexcept nogil:
-    """Encode texts[row:stop], as far as that goes without Python.
-
-    Requires  items is empty
-    Ensures   row is moved behind the last finished row; without DONE, the row it then
-              stands on is the one that needs Python, and nothing of it is in `out`.
-              NO_MEMORY: nothing is of use. Otherwise items is empty
-    """
-    cdef Cursor cursor
-    cdef Status status = DONE
-    items.row_stops = splits + row[0] + 1
-    while row[0] < stop:
-        if row[0] + PREFETCH_ROWS < stop:
-            prefetch_text(&texts[row[0] + PREFETCH_ROWS])
-        open_text(&texts[row[0]], &cursor)
-        if not append_items(items, head):
-            return NO_MEMORY
-        status = scan_text(tables, &cursor, items, out)
-        if status == NO_MEMORY:
-            return NO_MEMORY
-        if status != DONE:
-            break
-        if not (
-            append_items(items, tail) and end_row(items)
-            and make_room(tables, items, out)
-        ):
-            return NO_MEMORY
-        row[0] += 1
-    if not walk_items(tables.trie, items, out):
-        return NO_MEMORY
-    out.n = splits[row[0]]
-    return status
-
-
-cdef inline void prefetch_text(const Text* text) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(PREFETCH_LINES):
-        prefetch(<const char*>text.chars + CACHE_LINE * i)
-
-
 cdef Py_ssize_t describe_texts(
     list texts, Py_ssize_t start, Text* chunk
 ) except -1:
@@ -414,14 +349,6 @@ cdef inline Text view_text(object text) noexcept:
     return Text(
         PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text), <int>PyUnicode_KIND(text)
     )
-
-
-cdef inline void open_text(const Text* text, Cursor* cursor) noexcept nogil:
-    cursor.chars = text.chars
-    cursor.char_size = text.char_size
-    cursor.at = 0
-    cursor.stop = text.n_chars
-    cursor.word_start = 0
 
 
 cdef int append_iterable(Items* items, ids) except -1:
