@@ -12,6 +12,7 @@ from Cython.Distutils import Extension
 from setuptools import setup
 
 EXT = Path("ext")
+HEADERS = sorted(str(path) for path in EXT.rglob("*") if path.suffix in {".pxd", ".pxi", ".h"})
 SHARED = "piecework._cyutility"  # one copy of Cython's memoryview code for all modules
 SANITIZE = os.environ.get("PIECEWORK_SANITIZE") == "1"
 DEBUG = SANITIZE or os.environ.get("PIECEWORK_DEBUG") == "1"
@@ -46,7 +47,8 @@ def extension(name, source):
     module = Extension(
         name,
         [source],
-        depends=[str(pxd) for pxd in sorted(EXT.rglob("*.px[di]"))],  # also puts them in the sdist
+        depends=HEADERS,  # also puts them in the sdist
+        include_dirs=[str(EXT / "piecework")],
         cython_include_dirs=[str(EXT)],
         cython_directives=directives,
         cython_c_in_temp=True,  # no generated C beside the sources

@@ -14,15 +14,15 @@ from libc.string cimport memset
 
 from piecework._alphabet cimport Alphabet, symbol_of
 from piecework._buffers cimport Ids, OwnedBuffer
+from piecework._byte_table cimport ByteTable, fill_byte_table
 from piecework._char_table cimport CharTable
 from piecework._hints cimport prefetch
 from piecework._items cimport (
-    SYMBOL_SHIFT, Items, append_item, clear_items, free_items, literal, reserve_items,
+    PART_ITEMS, SYMBOL_SHIFT, Items, append_item, clear_items, free_items, literal, reserve_items,
 )
-from piecework._rows cimport (
-    Text, Workspace, encode_rows, free_workspace, make_room, open_text, scan_text,
-)
+from piecework._rows cimport Text, encode_rows, open_text
 from piecework._scan cimport Cursor, Tables
+from piecework._stream cimport make_room, scan_text
 from piecework._trie cimport DoubleArray, DoubleTrie
 from piecework._types cimport (
     DONE,
@@ -36,6 +36,7 @@ from piecework._types cimport (
     uint32_t,
 )
 from piecework._walk cimport walk_items
+from piecework._window cimport Workspace, free_workspace, open_window
 
 
 cdef extern from "Python.h":
@@ -139,7 +140,9 @@ cdef class Encoder:
     cdef DoubleTrie trie
     cdef DoubleTrie specials
     cdef Alphabet special_alphabet
+    cdef ByteTable bytes
     cdef Tables tables
+    cdef Py_ssize_t memo_bytes
     cdef object repair
     cdef object split_specials
     cdef object encode_reordered
@@ -149,7 +152,7 @@ cdef class Encoder:
         self, CharTable table not None, DoubleTrie trie not None,
         DoubleTrie specials not None, Alphabet special_alphabet not None, *,
         Py_ssize_t max_word_chars, object repair, object split_specials,
-        object encode_reordered,
+        object encode_reordered, Py_ssize_t memo_bytes=1 << 21,
     ):
         self.table = table
         self.trie = trie
@@ -158,10 +161,13 @@ cdef class Encoder:
         self.tables.entries = table.table
         self.tables.runs = table.runs
         self.tables.longest_run = table.longest_run
+        fill_byte_table(&self.bytes, table.table)
+        self.tables.bytes = &self.bytes
         self.tables.trie = &trie.array
         self.tables.specials = &specials.array
         self.tables.special_symbols = &special_alphabet.table
         self.tables.max_word_chars = max_word_chars
+        self.memo_bytes = memo_bytes if self.bytes.usable else 0
         self.repair = repair
         self.split_specials = split_specials
         self.encode_reordered = encode_reordered
@@ -211,7 +217,7 @@ cdef class Encoder:
         memset(&head, 0, sizeof(Items))
         memset(&tail, 0, sizeof(Items))
         try:
-            if chunk == NULL:
+            if chunk == NULL or not open_window(&workspace.data, self.memo_bytes):
                 raise MemoryError
             append_iterable(&head, before)
             append_iterable(&tail, after)
@@ -283,7 +289,7 @@ cdef class Encoder:
                     self._scan(part, &plain, items, out)
                 else:
                     append_iterable(items, (part,))
-                    if not make_room(&plain, items, out):
+                    if not make_room(&plain, items, PART_ITEMS, out):
                         raise MemoryError
         append_iterable(items, after)
         if items.n < GIL_WORTHY_CHARS:
@@ -319,7 +325,7 @@ cdef class Encoder:
             append_iterable(
                 items, self.encode_reordered(text[cursor.word_start:cursor.at])
             )
-            if not make_room(tables, items, out):
+            if not make_room(tables, items, PART_ITEMS, out):
                 raise MemoryError
 
 

@@ -4,6 +4,7 @@ from piecework._buffers cimport Ids
 from piecework._items cimport Items
 from piecework._scan cimport Cursor, Tables
 from piecework._types cimport Status, int64_t
+from piecework._window cimport Workspace
 
 
 # A text as the inner loop sees it. The str itself is kept alive by the caller.
@@ -13,20 +14,10 @@ cdef struct Text:
     int char_size
 
 
-# What one thread needs to encode with, and keeps from call to call. Zero-initialised is empty.
-cdef struct Workspace:
-    Items items
-
-
 cdef Status encode_rows(
     const Tables* tables, const Text* texts, Py_ssize_t* row, Py_ssize_t stop,
     const Items* head, const Items* tail, Workspace* workspace, Ids* out, int64_t* splits,
 ) noexcept nogil
-cdef Status scan_text(
-    const Tables* tables, Cursor* cursor, Items* items, Ids* out
-) noexcept nogil
-cdef bint make_room(const Tables* tables, Items* items, Ids* out) noexcept nogil
-cdef void free_workspace(Workspace* workspace) noexcept nogil
 
 
 cdef inline void open_text(const Text* text, Cursor* cursor) noexcept nogil:

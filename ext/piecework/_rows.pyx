@@ -2,12 +2,12 @@
 
 from piecework._buffers cimport Ids
 from piecework._hints cimport prefetch
-from piecework._items cimport (
-    MAX_PARTS, PART_ITEMS, Items, append_items, end_part, end_row, free_items,
-)
-from piecework._scan cimport Cursor, Tables, scan_words
+from piecework._items cimport Items
+from piecework._scan cimport Cursor, Tables
 from piecework._types cimport DONE, NO_MEMORY, Status, int64_t
-from piecework._walk cimport walk_items
+from piecework._window cimport (
+    Task, Workspace, add_row, drop_row, empty_window, flush_window,
+)
 
 
 cdef enum:
@@ -24,34 +24,31 @@ cdef Status encode_rows(
 ) noexcept nogil:
     """Encode texts[row:stop], as far as that goes without Python.
 
-    Requires  the workspace's items are empty
+    Requires  the workspace's window is open
     Ensures   row is moved behind the last finished row; without DONE, the row it then
               stands on is the one that needs Python, and nothing of it is in `out`.
-              NO_MEMORY: nothing is of use. Otherwise the items are empty
+              NO_MEMORY: nothing is of use. The workspace's window and items are empty
     """
+    cdef Task task = Task(tables, head, tail, workspace, out, splits, stop)
     cdef Cursor cursor
-    cdef Status status = DONE
-    cdef Items* items = &workspace.items
-    items.row_stops = splits + row[0] + 1
-    while row[0] < stop:
-        if row[0] + PREFETCH_ROWS < stop:
-            prefetch_text(&texts[row[0] + PREFETCH_ROWS])
-        open_text(&texts[row[0]], &cursor)
-        if not append_items(items, head):
-            return NO_MEMORY
-        status = scan_text(tables, &cursor, items, out)
-        if status == NO_MEMORY:
-            return NO_MEMORY
+    cdef Status status = DONE, flushed
+    cdef Py_ssize_t i
+    empty_window(workspace)
+    for i in range(row[0], stop):
+        if i + PREFETCH_ROWS < stop:
+            prefetch_text(&texts[i + PREFETCH_ROWS])
+        open_text(&texts[i], &cursor)
+        status = add_row(&task, &cursor, i)
         if status != DONE:
+            drop_row(&workspace.window, task.row)
             break
-        if not (
-            append_items(items, tail) and end_row(items)
-            and make_room(tables, items, out)
-        ):
-            return NO_MEMORY
-        row[0] += 1
-    if not walk_items(tables.trie, items, out):
+    flushed = DONE if status == NO_MEMORY else flush_window(&task)
+    if flushed != DONE:
+        status = flushed
+    if status == NO_MEMORY:
+        empty_window(workspace)
         return NO_MEMORY
+    row[0] = stop if status == DONE else task.row
     out.n = splits[row[0]]
     return status
 
@@ -60,32 +57,3 @@ cdef inline void prefetch_text(const Text* text) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(PREFETCH_LINES):
         prefetch(<const char*>text.chars + CACHE_LINE * i)
-
-
-cdef Status scan_text(
-    const Tables* tables, Cursor* cursor, Items* items, Ids* out
-) noexcept nogil:
-    """Append the items of text[at:stop], and walk whenever there are enough of them.
-
-    What it returns and ensures is as for scan_words.
-    """
-    cdef Status status = DONE
-    while cursor.at < cursor.stop and status == DONE:
-        status = scan_words(tables, cursor, items)
-        if status == DONE and not make_room(tables, items, out):
-            status = NO_MEMORY
-    return status
-
-
-cdef bint make_room(const Tables* tables, Items* items, Ids* out) noexcept nogil:
-    """End the part that grows if it is long enough, or walk all of them; False without memory."""
-    if items.n - items.part_start < PART_ITEMS:
-        return True
-    # The last place is for what is left when the texts end.
-    if items.n_parts < MAX_PARTS - 1:
-        return end_part(items)
-    return walk_items(tables.trie, items, out)
-
-
-cdef void free_workspace(Workspace* workspace) noexcept nogil:
-    free_items(&workspace.items)

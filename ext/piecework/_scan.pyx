@@ -240,6 +240,23 @@ cdef Status stop_reading(
     return NEEDS_NORMALIZER
 
 
+cdef bint scan_word(
+    const Tables* tables, const uint8_t* word, Py_ssize_t n, Items* items
+) noexcept nogil:
+    """Append the items of one word, given as bytes of which none is ODD; False without memory."""
+    cdef Py_ssize_t first = items.n, i
+    cdef uint32_t mark = tables.trie.word_start
+    cdef uint32_t* item
+    if not reserve_items(items, n):
+        return False
+    item = items.data + first
+    for i in range(n):
+        take_plain(tables.bytes.entries[word[i]], tables.trie.word_start, &item, &mark)
+    items.n = item - items.data
+    mark_long_words(tables, first, items)
+    return True
+
+
 cdef void mark_long_words(
     const Tables* tables, Py_ssize_t first, Items* items
 ) noexcept nogil:

@@ -1,0 +1,68 @@
+"""Rows that are encoded together: their words are looked up in the memo, or walked."""
+
+from piecework._buffers cimport Ids
+from piecework._items cimport Items
+from piecework._memo cimport Memo, Result
+from piecework._scan cimport Cursor, Tables
+from piecework._types cimport Status, int64_t, uint8_t, uint16_t, uint32_t
+
+
+cdef enum:
+    STAGE_BYTES = 4096
+    MAX_SEGMENTS = 256
+
+
+# Whole words of one row, or all of it.
+cdef struct Segment:
+    Cursor text  # it begins at `at`
+    Py_ssize_t row
+    bint starts_row
+    bint ends_row
+    bint is_staged  # its characters are in the stage; if not, it is a row of the stream
+    uint32_t start  # in the stage
+    uint32_t first_token
+
+
+# A token is here what the memo is asked about: a word, or a character that is isolated.
+cdef struct Window:
+    Segment segments[MAX_SEGMENTS]
+    Py_ssize_t n_segments
+    Py_ssize_t n_unstaged  # of these
+    uint8_t* stage  # the bytes of segments, with a space behind each
+    Py_ssize_t n_staged  # bytes
+    Py_ssize_t n_tokens
+    uint16_t* starts  # of the tokens, in the stage
+    uint16_t* stops
+    Result* results  # a result of more than three ids names the place of the first in `walked`
+    uint32_t* missed  # tokens that the memo does not hold
+    Py_ssize_t n_missed
+    uint32_t* unkeyed  # tokens whose bytes are no key, ascending
+    Py_ssize_t n_unkeyed
+    int64_t* row_stops  # of the rows of the stream: unstaged segments, then missed words
+
+
+# What one thread needs to encode with, and keeps from call to call. Zero-initialised is empty.
+cdef struct Workspace:
+    Items items
+    Ids walked
+    Memo memo
+    Window window
+
+
+# A run of encode_rows.
+cdef struct Task:
+    const Tables* tables
+    const Items* head  # literals that go before and behind each row
+    const Items* tail
+    Workspace* workspace
+    Ids* out
+    int64_t* splits
+    Py_ssize_t row  # the one that needs Python
+
+
+cdef void empty_window(Workspace* workspace) noexcept nogil
+cdef void drop_row(Window* window, Py_ssize_t row) noexcept nogil
+cdef bint open_window(Workspace* workspace, Py_ssize_t memo_bytes) noexcept nogil
+cdef void free_workspace(Workspace* workspace) noexcept nogil
+cdef Status add_row(Task* task, const Cursor* text, Py_ssize_t row) noexcept nogil
+cdef Status flush_window(Task* task) noexcept nogil
