@@ -20,10 +20,10 @@ from piecework._hints cimport prefetch
 from piecework._items cimport (
     PART_ITEMS, SYMBOL_SHIFT, Items, append_item, clear_items, free_items, literal, reserve_items,
 )
-from piecework._rows cimport Text, encode_rows, open_text
-from piecework._scan cimport Cursor, Tables
+from piecework._rows cimport encode_rows
+from piecework._scan cimport Cursor, Tables, Text, open_text
 from piecework._stream cimport make_room, scan_text
-from piecework._trie cimport DoubleArray, DoubleTrie
+from piecework._trie cimport DoubleArray, DoubleTrie, max_id
 from piecework._types cimport (
     DONE,
     NEEDS_NORMALIZER,
@@ -152,7 +152,7 @@ cdef class Encoder:
         self, CharTable table not None, DoubleTrie trie not None,
         DoubleTrie specials not None, Alphabet special_alphabet not None, *,
         Py_ssize_t max_word_chars, object repair, object split_specials,
-        object encode_reordered, Py_ssize_t memo_bytes=1 << 21,
+        object encode_reordered, Py_ssize_t memo_bytes=1 << 22,
     ):
         self.table = table
         self.trie = trie
@@ -164,6 +164,7 @@ cdef class Encoder:
         fill_byte_table(&self.bytes, table.table)
         self.tables.bytes = &self.bytes
         self.tables.trie = &trie.array
+        self.tables.short_ids = max_id(&trie.array) < 1 << 16
         self.tables.specials = &specials.array
         self.tables.special_symbols = &special_alphabet.table
         self.tables.max_word_chars = max_word_chars

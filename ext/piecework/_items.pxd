@@ -17,7 +17,7 @@ cdef enum:
     ROW_END = 0x90000000u
     PART_END = 0xA0000000u
     FIRST_MARK = 0x90000000u
-    MAX_PARTS = 16
+    MAX_PARTS = 24
     PART_ITEMS = 512  # a part that long is complete
 
 
@@ -37,6 +37,7 @@ cdef struct Items:
     Py_ssize_t n
     Py_ssize_t cap
     Ids scratch  # empty but for the walk
+    Py_ssize_t n_walks  # how often it was emptied by one
     Py_ssize_t part_start
     int64_t* row_stops  # of the part that grows, as in Part
     Py_ssize_t n_rows  # that end in it

@@ -1,19 +1,22 @@
 """The memo of words: which ids they gave."""
 
-from piecework._types cimport int32_t, uint32_t, uint64_t
+from piecework._types cimport uint16_t, uint64_t
 from piecework._vector cimport Key
 
 
 cdef enum:
     MAX_WORD_BYTES = 16  # of a key
-    MAX_MEMO_IDS = 3
     BUCKET_BYTES = 64
+    MANY = 0xFFFF
 
 
-# The ids of a word; the places behind the last one hold anything.
+# The ids of a word, 16 bytes: n of them, the places behind the last one hold anything. They are
+# of 16 bits, seven at most, if those of the vocabulary are; else of 32 bits in the same place,
+# three at most. With n == MANY they lie elsewhere, and two numbers of 32 bits say where they begin
+# and how many they are.
 cdef struct Result:
-    int32_t[MAX_MEMO_IDS] ids
-    int32_t n_ids
+    uint16_t[7] ids
+    uint16_t n
 
 
 cdef struct Entry:
@@ -30,7 +33,7 @@ cdef struct Memo:
     Bucket* buckets
     Bucket* never  # behind the last one, always empty: for a word that can't be remembered
     int shift  # of a hash, to get its highest bits: the number of its bucket
-    uint32_t n_remembered
+    size_t n_remembered
     void* memory  # as allocated; NULL: there is no memo
 
 
@@ -41,5 +44,6 @@ cdef void remember(
 ) noexcept nogil
 
 
-cdef inline Bucket* bucket_of(const Memo* memo, uint64_t hash_) noexcept nogil:
-    return memo.buckets + (hash_ >> memo.shift)
+cdef inline bint is_seasoned(const Memo* memo) noexcept nogil:
+    """Say whether it has seen enough for the share of misses to tell something about the text."""
+    return <Py_ssize_t>memo.n_remembered > (memo.never - memo.buckets)

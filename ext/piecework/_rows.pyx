@@ -3,7 +3,7 @@
 from piecework._buffers cimport Ids
 from piecework._hints cimport prefetch
 from piecework._items cimport Items
-from piecework._scan cimport Cursor, Tables
+from piecework._scan cimport Tables, Text
 from piecework._types cimport DONE, NO_MEMORY, Status, int64_t
 from piecework._window cimport (
     Task, Workspace, add_row, drop_row, empty_window, flush_window,
@@ -30,15 +30,13 @@ cdef Status encode_rows(
               NO_MEMORY: nothing is of use. The workspace's window and items are empty
     """
     cdef Task task = Task(tables, head, tail, workspace, out, splits, stop)
-    cdef Cursor cursor
     cdef Status status = DONE, flushed
     cdef Py_ssize_t i
     empty_window(workspace)
     for i in range(row[0], stop):
         if i + PREFETCH_ROWS < stop:
             prefetch_text(&texts[i + PREFETCH_ROWS])
-        open_text(&texts[i], &cursor)
-        status = add_row(&task, &cursor, i)
+        status = add_row(&task, &texts[i], i)
         if status != DONE:
             drop_row(&workspace.window, task.row)
             break

@@ -13,10 +13,18 @@ cdef struct Tables:
     const uint32_t* runs
     uint32_t longest_run
     const ByteTable* bytes
+    bint short_ids  # all ids of the vocabulary are below 2**16
     const DoubleArray* trie
     const DoubleArray* specials  # NULL: the text is known to hold no special token
     const SymbolTable* special_symbols
     Py_ssize_t max_word_chars  # longer words become one unk_id
+
+
+# A text as the inner loop sees it. The str itself is kept alive by the caller.
+cdef struct Text:
+    const void* chars
+    Py_ssize_t n_chars
+    int char_size
 
 
 # Where the scanner stands in a text. Positions count characters.
@@ -35,3 +43,10 @@ cdef bint scan_word(
 cdef bint special_starts_at(
     const Tables* tables, const Cursor* cursor, Py_ssize_t at
 ) noexcept nogil
+
+cdef inline void open_text(const Text* text, Cursor* cursor) noexcept nogil:
+    cursor.chars = text.chars
+    cursor.char_size = text.char_size
+    cursor.at = 0
+    cursor.stop = text.n_chars
+    cursor.word_start = 0

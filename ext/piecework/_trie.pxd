@@ -68,6 +68,7 @@ cdef inline bint ends_token(const Unit* unit) noexcept nogil:
     return unit.fail == ROOT and unit.pop >= 0
 
 
+cdef int32_t max_id(const DoubleArray* trie) noexcept nogil
 cdef int32_t n_pops(const Pop* pops, int32_t pop) noexcept nogil
 cdef int32_t* append_pops(const Pop* pops, int32_t pop, int32_t* ids) noexcept nogil
 

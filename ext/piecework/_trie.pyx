@@ -645,3 +645,12 @@ cdef bint counting_sort(
         starts[keys[i]] += 1
     PyMem_RawFree(starts)
     return True
+
+
+cdef int32_t max_id(const DoubleArray* trie) noexcept nogil:
+    """Return the highest id that the walk can give."""
+    cdef int32_t highest = trie.unk_id
+    cdef uint32_t i
+    for i in range(trie.n_units):
+        highest = max(highest, trie.units[i].pop)
+    return highest

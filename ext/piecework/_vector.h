@@ -108,7 +108,7 @@ static inline size_t pw_narrow4_plain(const uint32_t *chars, size_t n, uint8_t f
 
 /* A number whose highest bits are as good as random. */
 static inline uint64_t pw_hash(uint64_t low, uint64_t high) {
-    return low * 0x9E3779B97F4A7C15u + high * 0xC2B2AE3D27D4EB4Fu;
+    return (low + (high << 32 | high >> 32)) * 0x9E3779B97F4A7C15u;
 }
 
 /* Make the key of a word of n bytes, 1 to 16, and return its hash; 16 bytes can be read. */
@@ -127,6 +127,11 @@ static inline uint16_t *pw_list_bits_plain(uint64_t mask, uint16_t base, uint16_
         out += mask >> i & 1;
     }
     return out;
+}
+
+/* Write eight ids of 16 bits as ids of 32. */
+static inline void pw_widen_plain(const uint16_t *ids, int32_t *out) {
+    for (int i = 0; i < 8; i++) out[i] = ids[i];
 }
 
 static inline int pw_same_key_plain(const pw_key *a, const pw_key *b) {
@@ -254,8 +259,9 @@ static inline uint64_t pw_load_key_sse2(const uint8_t *word, size_t n, pw_key *k
     __m128i mask = _mm_loadu_si128((const __m128i *)(pw_key_masks + 16 - n));
     __m128i v = _mm_and_si128(_mm_loadu_si128((const __m128i *)word), mask);
     _mm_storeu_si128((__m128i *)key, v);
-    return pw_hash((uint64_t)_mm_cvtsi128_si64(v),
-                   (uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(v, v)));
+    /* As pw_hash. */
+    v = _mm_add_epi64(v, _mm_shuffle_epi32(v, _MM_SHUFFLE(0, 1, 2, 3)));
+    return (uint64_t)_mm_cvtsi128_si64(v) * 0x9E3779B97F4A7C15u;
 }
 
 static inline int pw_same_key_sse2(const pw_key *a, const pw_key *b) {
@@ -290,7 +296,14 @@ static inline uint16_t *pw_list_bits_sse2(uint64_t mask, uint16_t base, uint16_t
     return out;
 }
 
+static inline void pw_widen_sse2(const uint16_t *ids, int32_t *out) {
+    __m128i v = _mm_loadu_si128((const __m128i *)ids), zero = _mm_setzero_si128();
+    _mm_storeu_si128((__m128i *)out, _mm_unpacklo_epi16(v, zero));
+    _mm_storeu_si128((__m128i *)(out + 4), _mm_unpackhi_epi16(v, zero));
+}
+
 #define pw_classify_vector pw_classify_sse2
+#define pw_widen pw_widen_sse2
 #define pw_list_bits pw_list_bits_sse2
 #define pw_narrow1 pw_narrow1_sse2
 #define pw_narrow2 pw_narrow2_sse2
@@ -301,6 +314,7 @@ static inline uint16_t *pw_list_bits_sse2(uint64_t mask, uint16_t base, uint16_t
 static inline void pw_fill_tables(void) {}
 
 #define pw_classify_vector pw_classify_plain
+#define pw_widen pw_widen_plain
 #define pw_list_bits pw_list_bits_plain
 #define pw_narrow1 pw_narrow1_plain
 #define pw_narrow2 pw_narrow2_plain

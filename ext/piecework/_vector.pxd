@@ -1,6 +1,6 @@
 """Sixteen characters at a time; see _vector.h for what each of these means."""
 
-from piecework._types cimport uint8_t, uint16_t, uint32_t, uint64_t
+from piecework._types cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 
 cdef extern from "_vector.h" nogil:
@@ -40,6 +40,7 @@ cdef extern from "_vector.h" nogil:
     ) noexcept
     uint64_t load_key "pw_load_key"(const uint8_t* word, size_t n, Key* key) noexcept
     bint same_key "pw_same_key"(const Key* a, const Key* b) noexcept
+    void widen "pw_widen"(const uint16_t* ids, int32_t* out) noexcept
     int lowest_bit "pw_lowest_bit"(uint64_t mask) noexcept
     uint16_t* list_bits "pw_list_bits"(uint64_t mask, uint16_t base, uint16_t* out) noexcept
     void fill_tables "pw_fill_tables"() noexcept

@@ -53,6 +53,7 @@ cdef bint walk_items(const DoubleArray* trie, Items* items, Ids* out) noexcept n
         walk_lanes(&walk)
         joined = join_parts(items, out)
     clear_items(items)
+    items.n_walks += 1
     return joined
 
 

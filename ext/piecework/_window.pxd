@@ -3,20 +3,20 @@
 from piecework._buffers cimport Ids
 from piecework._items cimport Items
 from piecework._memo cimport Memo, Result
-from piecework._scan cimport Cursor, Tables
+from piecework._scan cimport Tables, Text
 from piecework._types cimport Status, int64_t, uint8_t, uint16_t, uint32_t
 
 
 cdef enum:
-    STAGE_BYTES = 4096
-    MAX_SEGMENTS = 256
+    STAGE_BYTES = 8192
+    MAX_SEGMENTS = 512
 
 
 # Whole words of one row, or all of it.
 cdef struct Segment:
-    Cursor text  # it begins at `at`
+    const Text* text
     Py_ssize_t row
-    bint starts_row
+    Py_ssize_t at  # where it begins in the text
     bint ends_row
     bint is_staged  # its characters are in the stage; if not, it is a row of the stream
     uint32_t start  # in the stage
@@ -30,6 +30,7 @@ cdef struct Window:
     Py_ssize_t n_unstaged  # of these
     uint8_t* stage  # the bytes of segments, with a space behind each
     Py_ssize_t n_staged  # bytes
+    Py_ssize_t n_passing  # characters that are not staged, as the memo is of no use to such texts
     Py_ssize_t n_tokens
     uint16_t* starts  # of the tokens, in the stage
     uint16_t* stops
@@ -64,5 +65,5 @@ cdef void empty_window(Workspace* workspace) noexcept nogil
 cdef void drop_row(Window* window, Py_ssize_t row) noexcept nogil
 cdef bint open_window(Workspace* workspace, Py_ssize_t memo_bytes) noexcept nogil
 cdef void free_workspace(Workspace* workspace) noexcept nogil
-cdef Status add_row(Task* task, const Cursor* text, Py_ssize_t row) noexcept nogil
+cdef Status add_row(Task* task, const Text* text, Py_ssize_t row) noexcept nogil
 cdef Status flush_window(Task* task) noexcept nogil

@@ -16,10 +16,10 @@ from piecework._items cimport (
     literal_id,
 )
 from piecework._memo cimport (
-    MAX_MEMO_IDS, MAX_WORD_BYTES, Bucket, Memo, Result, bucket_of, free_memo, open_memo,
+    MANY, MAX_WORD_BYTES, Bucket, Memo, Result, is_seasoned, free_memo, open_memo,
     remember,
 )
-from piecework._scan cimport Cursor, Tables, scan_word, special_starts_at
+from piecework._scan cimport Cursor, Tables, Text, open_text, scan_word, special_starts_at
 from piecework._stream cimport make_room, scan_text
 from piecework._types cimport (
     DONE, NEEDS_SPLIT, NO_MEMORY, Status, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t,
@@ -27,16 +27,23 @@ from piecework._types cimport (
 from piecework._vector cimport (
     BLOCK, ISOLATED, LETTER, ODD, SPECIAL, Key, Masks, classify, count_bits, list_bits,
     fill_tables, load_key, lowest_bit, narrow1, narrow2, narrow4,
-    same_key,
+    same_key, widen,
 )
 from piecework._walk cimport walk_items
 
 
 cdef enum:
     LONG_CHARS = 4096  # what is not staged and longer goes straight to the result
+    FULL_PARTS = MAX_PARTS - 8  # of the stream: a window with a stage is full
     LOOK_TOKENS = 256  # that are looked up together: the first cache holds their buckets
-    SLACK = 4  # ids are stored by four
-    MIN_CHARS_TO_ODD = 32  # with more of these, the memo is of no use
+    SHORT_IDS = 7  # that a Result holds
+    LONG_IDS = 3
+    SLACK = 8  # ids are stored by four or eight
+    MIN_CHARS_TO_ODD = 32  # with more that have no byte, the memo is of no use
+    PROBE_CHARS = 64
+    # Where a memo that has seen something misses half of a window's characters, this many that
+    # come next are walked without asking it.
+    PASS_CHARS = 1 << 16
 
 
 fill_tables()
@@ -50,7 +57,7 @@ cdef bint open_window(Workspace* workspace, Py_ssize_t memo_bytes) noexcept nogi
         window.row_stops = <int64_t*>PyMem_RawMalloc((n + MAX_SEGMENTS) * sizeof(int64_t))
         if window.row_stops == NULL:
             return False
-    if memo_bytes and workspace.memo.never == NULL:
+    if memo_bytes and workspace.memo.memory == NULL:
         window.stage = <uint8_t*>PyMem_RawMalloc(
             n + BLOCK + n * (sizeof(Result) + 2 * sizeof(uint32_t) + 2 * sizeof(uint16_t))
         )
@@ -73,46 +80,53 @@ cdef void free_workspace(Workspace* workspace) noexcept nogil:
     PyMem_RawFree(workspace.window.row_stops)
 
 
-cdef Status add_row(Task* task, const Cursor* text, Py_ssize_t row) noexcept nogil:
+cdef Status add_row(Task* task, const Text* text, Py_ssize_t row) noexcept nogil:
     """Take a row into the window, which may have to be flushed.
 
-    Ensures   NEEDS_SPLIT, …: task.row is the row that needs Python, and of that row and
-              those behind it nothing is in the window
+    Ensures   NEEDS_SPLIT, NEEDS_REPAIR, NEEDS_NORMALIZER: task.row is the row that needs
+              Python, and of that row and those behind it nothing is in the window. NO_MEMORY:
+              nothing is of use
     """
     cdef Window* window = &task.workspace.window
-    cdef Segment segment = Segment(text[0], row, True, False, True, 0, 0)
-    cdef Py_ssize_t room, n
+    cdef bint is_full = window.n_segments == MAX_SEGMENTS
+    cdef Py_ssize_t at = 0, room, n
     cdef Status status
-    while task.workspace.memo.never != NULL:
-        n = text.stop - segment.text.at
+    if window.n_passing > 0:
+        window.n_passing -= text.n_chars
+    while task.workspace.memo.memory != NULL and window.n_passing <= 0:
+        n = text.n_chars - at
         room = STAGE_BYTES - 1 - window.n_staged
-        if window.n_segments == MAX_SEGMENTS or (n > room and room < STAGE_BYTES // 4):
+        if (
+            is_full
+            or (n > room and room < STAGE_BYTES // 4)
+            or (window.n_staged == 0 and task.workspace.items.n_walks)
+        ):
             status = flush_window(task)
             if status != DONE:
                 return status
+            is_full = False
             continue
-        segment.ends_row = n <= room
-        if not segment.ends_row:
-            n = chars_to_space(&segment.text, room)
-        if n < 0 or not stage_segment(task, &segment, n):
+        if n > room:
+            n = chars_to_space(text, at, room)
+        if n < 0 or not stage_segment(task, text, row, at, n):
             break
-        if segment.ends_row:
+        at += n
+        if at == text.n_chars:
             return DONE
-        segment.text.at += n
-        segment.starts_row = False
-    segment.ends_row = True
-    segment.is_staged = False
-    return add_unstaged(task, &segment)
+        is_full = window.n_segments == MAX_SEGMENTS
+    return add_unstaged(task, text, row, at)
 
 
-cdef Py_ssize_t chars_to_space(const Cursor* text, Py_ssize_t room) noexcept nogil:
-    """Return the largest n <= room such that text[at + n] is a space, or -1."""
-    while room >= 0 and char_is_space(text, text.at + room) == False:
+cdef Py_ssize_t chars_to_space(
+    const Text* text, Py_ssize_t at, Py_ssize_t room
+) noexcept nogil:
+    """Return the largest n, from 1 to `room`, such that text[at + n] is a space, or -1."""
+    while room and not char_is_space(text, at + room):
         room -= 1
-    return room
+    return room if room else -1
 
 
-cdef inline bint char_is_space(const Cursor* text, Py_ssize_t at) noexcept nogil:
+cdef inline bint char_is_space(const Text* text, Py_ssize_t at) noexcept nogil:
     if text.char_size == 1:
         return (<const uint8_t*>text.chars)[at] == c' '
     if text.char_size == 2:
@@ -120,61 +134,86 @@ cdef inline bint char_is_space(const Cursor* text, Py_ssize_t at) noexcept nogil
     return (<const uint32_t*>text.chars)[at] == c' '
 
 
-cdef bint stage_segment(Task* task, Segment* segment, Py_ssize_t n) noexcept nogil:
-    """Put n characters into the stage; False if too many of them have no byte."""
+cdef bint stage_segment(
+    Task* task, const Text* text, Py_ssize_t row, Py_ssize_t at, Py_ssize_t n
+) noexcept nogil:
+    """Put text[at:at + n] into the stage; False if too many of its characters have no byte."""
     cdef Window* window = &task.workspace.window
-    cdef const Cursor* text = &segment.text
     cdef uint8_t* to = window.stage + window.n_staged
     cdef uint8_t fold = task.tables.bytes.fold
-    cdef Py_ssize_t n_without
-    if text.char_size == 1:
-        n_without = narrow1(<const uint8_t*>text.chars + text.at, n, fold, to)
-    elif text.char_size == 2:
-        n_without = narrow2(<const uint16_t*>text.chars + text.at, n, fold, to)
-    else:
-        n_without = narrow4(<const uint32_t*>text.chars + text.at, n, fold, to)
-    if n_without * MIN_CHARS_TO_ODD > n + MIN_CHARS_TO_ODD:
-        return False
+    cdef Py_ssize_t done = 0, n_without = 0, step
+    # Most texts that are not for the stage show it early.
+    while done < n:
+        step = n - done if n - done < 2 * PROBE_CHARS else <Py_ssize_t>PROBE_CHARS
+        n_without += narrow(text, at + done, step, fold, to + done)
+        done += step
+        if n_without * MIN_CHARS_TO_ODD > done + MIN_CHARS_TO_ODD:
+            return False
     to[n] = c' '
-    segment.start = window.n_staged
+    add_segment(window, text, row, at, at + n)
     window.n_staged += n + 1
-    window.segments[window.n_segments] = segment[0]
-    window.n_segments += 1
     return True
 
 
-cdef Status add_unstaged(Task* task, const Segment* segment) noexcept nogil:
+cdef inline void add_segment(
+    Window* window, const Text* text, Py_ssize_t row, Py_ssize_t at, Py_ssize_t stop
+) noexcept nogil:
+    cdef Segment* segment = &window.segments[window.n_segments]
+    window.n_segments += 1
+    segment.text = text
+    segment.row = row
+    segment.at = at
+    segment.ends_row = stop == text.n_chars
+    segment.is_staged = True
+    segment.start = window.n_staged
+
+
+cdef inline Py_ssize_t narrow(
+    const Text* text, Py_ssize_t at, Py_ssize_t n, uint8_t fold, uint8_t* to
+) noexcept nogil:
+    """Make the characters text[at:at + n] bytes; return how many have none."""
+    if text.char_size == 1:
+        return narrow1(<const uint8_t*>text.chars + at, n, fold, to)
+    if text.char_size == 2:
+        return narrow2(<const uint16_t*>text.chars + at, n, fold, to)
+    return narrow4(<const uint32_t*>text.chars + at, n, fold, to)
+
+
+cdef Status add_unstaged(
+    Task* task, const Text* text, Py_ssize_t row, Py_ssize_t at
+) noexcept nogil:
     """Take the rest of a row as it is. What it ensures is as for add_row."""
     cdef Window* window = &task.workspace.window
     cdef Items* items = &task.workspace.items
-    cdef Cursor text = segment.text
-    cdef bint is_long = text.stop - text.at > LONG_CHARS
-    cdef Status status
-    if is_long or window.n_segments == MAX_SEGMENTS or items.n_parts > MAX_PARTS // 2:
+    cdef Cursor cursor
+    cdef Status status = DONE
+    open_text(text, &cursor)
+    cursor.at = at
+    if window.n_segments == MAX_SEGMENTS or (
+        window.n_staged and (text.n_chars - at > LONG_CHARS or items.n_parts >= FULL_PARTS)
+    ):
         status = flush_window(task)
         if status != DONE:
             return status
-    if segment.starts_row and not append_items(items, task.head):
+    if at == 0 and not append_items(items, task.head):
         return NO_MEMORY
-    status = scan_text(
-        task.tables, &text, items, task.out if is_long else &task.workspace.walked
-    )
+    status = scan_text(task.tables, &cursor, items, target_of(task))
     if status == NO_MEMORY:
         return NO_MEMORY
-    task.row = segment.row
-    if not is_long:
-        window.n_unstaged += 1
-        if not end_unstaged(task, status):
-            return NO_MEMORY
-        if status == DONE:
-            window.segments[window.n_segments] = segment[0]
-            window.segments[window.n_segments].start = window.n_staged
-            window.n_segments += 1
-        return status
-    if not (append_items(items, task.tail) and walk_items(task.tables.trie, items, task.out)):
+    window.n_unstaged += 1
+    if not end_unstaged(task, status):
         return NO_MEMORY
-    task.splits[segment.row + 1] = task.out.n
-    return status
+    if status != DONE:
+        task.row = row
+        return status
+    add_segment(window, text, row, at, text.n_chars)
+    window.segments[window.n_segments - 1].is_staged = False
+    return DONE
+
+
+cdef inline Ids* target_of(Task* task) noexcept nogil:
+    """Say where the ids of unstaged segments go: to the result if nothing else has to go before."""
+    return &task.workspace.walked if task.workspace.window.n_staged else task.out
 
 
 cdef bint end_unstaged(Task* task, Status status) noexcept nogil:
@@ -183,7 +222,7 @@ cdef bint end_unstaged(Task* task, Status status) noexcept nogil:
     return (
         (status != DONE or append_items(items, task.tail))
         and end_row(items)
-        and make_room(task.tables, items, PART_ITEMS, &task.workspace.walked)
+        and make_room(task.tables, items, PART_ITEMS, target_of(task))
     )
 
 
@@ -191,6 +230,7 @@ cdef void empty_window(Workspace* workspace) noexcept nogil:
     cdef Window* window = &workspace.window
     clear_items(&workspace.items)
     workspace.items.row_stops = window.row_stops
+    workspace.items.n_walks = 0
     workspace.walked.n = 0
     window.n_segments = 0
     window.n_unstaged = 0
@@ -232,10 +272,6 @@ cdef Status flush_window(Task* task) noexcept nogil:
             and walk_items(tables.trie, &workspace.items, &workspace.walked)
             and write_rows(task)
         )
-    elif workspace.walked.n:
-        worked = (
-            walk_items(tables.trie, &workspace.items, &workspace.walked) and write_rows(task)
-        )
     else:
         worked = walk_items(tables.trie, &workspace.items, task.out)
         for i in range(window.n_segments if worked else 0):
@@ -262,7 +298,7 @@ cdef Status find_words(Task* task) noexcept nogil:
         classify(window.stage + base, &task.tables.bytes.classes, &masks)
         odd = 0
         if masks.unsure:
-            special = ask_table(task, base, &masks, &odd)
+            special = ask_table(task, base, next_segment, &masks, &odd)
         after_letter = masks.letters << 1 | letters_before
         starts = masks.letters & ~after_letter | masks.isolated
         while (
@@ -288,7 +324,7 @@ cdef Status find_words(Task* task) noexcept nogil:
         base += BLOCK
     window.n_tokens = start - window.starts
     if special >= 0:
-        leave_out_row(task, staged_segment_at(window, special).row)
+        leave_out_row(task, window.segments[segment_at(window, 0, special)].row)
         return NEEDS_SPLIT
     while next_segment < window.n_segments:  # none of these has a byte
         window.segments[next_segment].first_token = window.n_tokens
@@ -297,9 +333,12 @@ cdef Status find_words(Task* task) noexcept nogil:
 
 
 cdef Py_ssize_t ask_table(
-    Task* task, Py_ssize_t base, Masks* masks, uint64_t* odd
+    Task* task, Py_ssize_t base, Py_ssize_t segment, Masks* masks, uint64_t* odd
 ) noexcept nogil:
-    """Make the masks of a block right; return where in the stage a special token begins, or -1."""
+    """Make the masks of a block right; return where in the stage a special token begins, or -1.
+
+    Requires  all segments before `segment`, and no others, begin before the block
+    """
     cdef Window* window = &task.workspace.window
     cdef uint64_t unsure = masks.unsure, bit
     cdef Py_ssize_t at
@@ -308,8 +347,10 @@ cdef Py_ssize_t ask_table(
         bit = unsure & (0 - unsure)
         at = base + lowest_bit(unsure)
         is_ = task.tables.bytes.classes.of_byte[window.stage[at]]
-        if is_ & SPECIAL and special_starts_in_stage(task, at):
-            return at
+        if is_ & SPECIAL:
+            segment = segment_at(window, segment, at)
+            if special_starts_in(task.tables, &window.segments[segment], at):
+                return at
         masks.letters = masks.letters & ~bit | (bit if is_ & LETTER else 0)
         masks.isolated = masks.isolated & ~bit | (bit if is_ & ISOLATED else 0)
         odd[0] |= bit if is_ & ODD else 0
@@ -317,19 +358,26 @@ cdef Py_ssize_t ask_table(
     return -1
 
 
-cdef const Segment* staged_segment_at(const Window* window, Py_ssize_t at) noexcept nogil:
-    """Return the segment that a byte of the stage belongs to."""
-    cdef Py_ssize_t i = window.n_segments - 1
-    while not window.segments[i].is_staged or <Py_ssize_t>window.segments[i].start > at:
-        i -= 1
-    return &window.segments[i]
+cdef Py_ssize_t segment_at(const Window* window, Py_ssize_t near, Py_ssize_t at) noexcept nogil:
+    """Return the segment that a byte of the stage belongs to.
+
+    Requires  it is `near` or later, or the last staged one before
+    """
+    while near < window.n_segments and <Py_ssize_t>window.segments[near].start <= at:
+        near += 1
+    near -= 1
+    while not window.segments[near].is_staged:
+        near -= 1
+    return near
 
 
-cdef bint special_starts_in_stage(Task* task, Py_ssize_t at) noexcept nogil:
-    cdef const Segment* segment = staged_segment_at(&task.workspace.window, at)
-    return special_starts_at(
-        task.tables, &segment.text, segment.text.at + (at - segment.start)
-    )
+cdef bint special_starts_in(
+    const Tables* tables, const Segment* segment, Py_ssize_t at
+) noexcept nogil:
+    """Say whether a special token begins at a byte of the stage, which belongs to the segment."""
+    cdef Cursor cursor
+    open_text(segment.text, &cursor)
+    return special_starts_at(tables, &cursor, segment.at + (at - segment.start))
 
 
 cdef void leave_out_row(Task* task, Py_ssize_t row) noexcept nogil:
@@ -363,12 +411,12 @@ cdef Py_ssize_t look_up_some(
     """Look n tokens up; return the number of unkeyed ones up to there."""
     cdef Key keys[LOOK_TOKENS]
     cdef const Bucket* buckets[LOOK_TOKENS]
-    cdef Py_ssize_t i, n_missed = window.n_missed
+    cdef Py_ssize_t i
+    cdef uint32_t* missed = window.missed + window.n_missed
+    cdef Result* results = window.results + first
     cdef const Bucket* bucket
     cdef bint is_first, is_second
-    for i in range(n):
-        buckets[i] = place_token(memo, window, first + i, &keys[i])
-        prefetch(buckets[i])
+    place_tokens(memo, window, first, n, keys, buckets)
     while (
         unkeyed < window.n_unkeyed and <Py_ssize_t>window.unkeyed[unkeyed] < first + n
     ):
@@ -380,22 +428,36 @@ cdef Py_ssize_t look_up_some(
         bucket = buckets[i]
         is_first = same_key(&bucket.entries[0].key, &keys[i])
         is_second = same_key(&bucket.entries[1].key, &keys[i])
-        memcpy(&window.results[first + i], &bucket.entries[is_second].result, sizeof(Result))
-        window.missed[n_missed] = first + i
-        n_missed += 1 - (is_first | is_second)
-    window.n_missed = n_missed
+        memcpy(&results[i], &bucket.entries[is_second].result, sizeof(Result))
+        missed[0] = first + i
+        missed += 1 - (is_first | is_second)
+    window.n_missed = missed - window.missed
     return unkeyed
 
 
-cdef inline Bucket* place_token(
-    const Memo* memo, const Window* window, Py_ssize_t token, Key* key
+cdef inline void place_tokens(
+    const Memo* memo, const Window* window, Py_ssize_t first, Py_ssize_t n,
+    Key* keys, const Bucket** buckets,
 ) noexcept nogil:
-    """Return the bucket where a token belongs, and its key."""
-    cdef size_t n = window.stops[token] - window.starts[token]
-    cdef size_t n_key = min(n, <size_t>MAX_WORD_BYTES)
-    cdef Bucket* bucket
-    bucket = bucket_of(memo, load_key(window.stage + window.starts[token], n_key, key))
-    return bucket if n == n_key else memo.never
+    """Find the keys of n tokens and the buckets where they belong."""
+    # Names of their own, as the compiler can't know that the stores below change none of them.
+    cdef const uint8_t* stage = window.stage
+    cdef const uint16_t* starts = window.starts + first
+    cdef const uint16_t* stops = window.stops + first
+    cdef const Bucket* all_buckets = memo.buckets
+    cdef const Bucket* never = memo.never
+    cdef int shift = memo.shift
+    cdef const Bucket* bucket
+    cdef size_t n_bytes
+    cdef Py_ssize_t i
+    for i in range(n):
+        n_bytes = stops[i] - starts[i]
+        bucket = all_buckets + (
+            load_key(stage + starts[i], min(n_bytes, <size_t>MAX_WORD_BYTES), &keys[i]) >> shift
+        )
+        bucket = bucket if n_bytes <= MAX_WORD_BYTES else never
+        buckets[i] = bucket
+        prefetch(bucket)
 
 
 cdef Status scan_missed(Task* task) noexcept nogil:
@@ -413,8 +475,10 @@ cdef Status scan_missed(Task* task) noexcept nogil:
     for i in range(window.n_missed):
         token = window.missed[i]
         n += window.stops[token] - window.starts[token] + 1
-    # Few words make short parts, so that all lanes have some.
-    part_items = min(<Py_ssize_t>PART_ITEMS, n // 4)
+    if 2 * n > window.n_staged and is_seasoned(&workspace.memo):
+        window.n_passing = PASS_CHARS
+    # So that all lanes have some, and end at about the same time.
+    part_items = min(<Py_ssize_t>PART_ITEMS, max(<Py_ssize_t>16, n // 12))
     for i in range(window.n_missed):
         token = window.missed[i]
         while unkeyed < window.n_unkeyed and window.unkeyed[unkeyed] < token:
@@ -445,21 +509,15 @@ cdef Status scan_unkeyed(Task* task, uint32_t token, Py_ssize_t* at_segment) noe
     Requires  the token does not stand before the segment; which is moved to that of the token
     """
     cdef Window* window = &task.workspace.window
-    cdef Py_ssize_t i = at_segment[0] + 1
     cdef const Segment* segment
-    cdef Cursor text
-    while i < window.n_segments and window.segments[i].first_token <= token:
-        i += 1
-    i -= 1
-    while not window.segments[i].is_staged:  # those have no tokens
-        i -= 1
-    at_segment[0] = i
-    segment = &window.segments[i]
-    text = segment.text
-    text.stop = text.at + (window.stops[token] - segment.start)
-    text.at += window.starts[token] - segment.start
+    cdef Cursor cursor
+    at_segment[0] = segment_at(window, at_segment[0], window.starts[token])
+    segment = &window.segments[at_segment[0]]
+    open_text(segment.text, &cursor)
+    cursor.at = segment.at + (window.starts[token] - segment.start)
+    cursor.stop = segment.at + (window.stops[token] - segment.start)
     return scan_text(
-        task.tables, &text, &task.workspace.items, &task.workspace.walked
+        task.tables, &cursor, &task.workspace.items, &task.workspace.walked
     )
 
 
@@ -470,23 +528,24 @@ cdef bint write_rows(Task* task) noexcept nogil:
     cdef Ids* out = task.out
     cdef const Segment* segment
     cdef Py_ssize_t i, other = 0
+    cdef Py_ssize_t n_most = SHORT_IDS if task.tables.short_ids else LONG_IDS
     cdef int64_t start
-    note_missed(workspace)
+    note_missed(workspace, task.tables.short_ids)
     if not reserve_ids(
-        out, window.n_tokens * MAX_MEMO_IDS + workspace.walked.n + SLACK
+        out, window.n_tokens * n_most + workspace.walked.n + SLACK
         + window.n_segments * (task.head.n + task.tail.n)
     ):
         return False
     for i in range(window.n_segments):
         segment = &window.segments[i]
         if segment.is_staged:
-            if segment.starts_row:
+            if segment.at == 0:
                 write_literals(task.head, out)
             write_tokens(
                 workspace, segment.first_token,
                 window.segments[i + 1].first_token if i + 1 < window.n_segments
                 else window.n_tokens,
-                out,
+                task.tables.short_ids, out,
             )
             if segment.ends_row:
                 write_literals(task.tail, out)
@@ -514,44 +573,79 @@ cdef inline void write_literals(const Items* items, Ids* out) noexcept nogil:
     out.n += items.n
 
 
-cdef void note_missed(Workspace* workspace) noexcept nogil:
+cdef void note_missed(Workspace* workspace, bint short_ids) noexcept nogil:
     """Take the ids of the missed words from the rows of the stream, and remember them."""
     cdef Window* window = &workspace.window
     cdef const int64_t* stops = window.row_stops + window.n_unstaged
     cdef int64_t start = (stops - 1)[0] if window.n_unstaged else 0
+    cdef Py_ssize_t i, unkeyed = 0
     cdef Result* result
-    cdef Bucket* bucket
+    cdef const Bucket* bucket
     cdef Key key
-    cdef Py_ssize_t i, k, unkeyed = 0
     for i in range(window.n_missed):
         result = &window.results[window.missed[i]]
-        result.n_ids = stops[i] - start
-        result.ids[0] = start
-        if result.n_ids <= MAX_MEMO_IDS:
-            for k in range(result.n_ids):
-                result.ids[k] = workspace.walked.data[start + k]
-            while unkeyed < window.n_unkeyed and window.unkeyed[unkeyed] < window.missed[i]:
-                unkeyed += 1
-            if unkeyed == window.n_unkeyed or window.unkeyed[unkeyed] != window.missed[i]:
-                bucket = place_token(&workspace.memo, window, window.missed[i], &key)
-                if bucket != workspace.memo.never:
-                    remember(&workspace.memo, bucket, &key, result)
+        set_result(result, workspace.walked.data, start, stops[i] - start, short_ids)
         start = stops[i]
+        while unkeyed < window.n_unkeyed and window.unkeyed[unkeyed] < window.missed[i]:
+            unkeyed += 1
+        if result.n == MANY or (
+            unkeyed < window.n_unkeyed and window.unkeyed[unkeyed] == window.missed[i]
+        ):
+            continue
+        place_tokens(&workspace.memo, window, window.missed[i], 1, &key, &bucket)
+        if bucket != workspace.memo.never:
+            remember(&workspace.memo, <Bucket*>bucket, &key, result)
 
 
-cdef void write_tokens(
-    const Workspace* workspace, Py_ssize_t token, Py_ssize_t stop, Ids* out
+cdef inline void set_result(
+    Result* result, const int32_t* walked, int64_t start, int64_t n, bint short_ids
 ) noexcept nogil:
-    """Requires room for three ids for each token, and SLACK behind."""
-    cdef const Result* results = workspace.window.results
-    cdef int32_t* to = out.data + out.n
-    cdef int32_t n
-    while token < stop:
-        n = results[token].n_ids
-        if likely(n <= MAX_MEMO_IDS):
-            memcpy(to, &results[token], SLACK * sizeof(int32_t))
+    """Make the ids walked[start:start + n] a result."""
+    cdef int32_t* ids = <int32_t*>result
+    cdef int64_t i
+    if n > (SHORT_IDS if short_ids else LONG_IDS):
+        result.n = MANY
+        ids[0] = start
+        ids[1] = n
+        return
+    result.n = n
+    for i in range(n):
+        if short_ids:
+            result.ids[i] = walked[start + i]
         else:
-            memcpy(to, workspace.walked.data + results[token].ids[0], n * sizeof(int32_t))
-        to += n
-        token += 1
+            ids[i] = walked[start + i]
+
+
+cdef inline void write_tokens(
+    const Workspace* workspace, Py_ssize_t token, Py_ssize_t stop, bint short_ids, Ids* out
+) noexcept nogil:
+    """Requires room for the ids that a result can hold for each token, and SLACK behind.
+
+    The compiler makes a loop of its own for each kind of ids.
+    """
+    if short_ids:
+        write_sized(workspace, token, stop, True, out)
+    else:
+        write_sized(workspace, token, stop, False, out)
+
+
+cdef inline void write_sized(
+    const Workspace* workspace, Py_ssize_t token, Py_ssize_t stop, bint short_ids, Ids* out
+) noexcept nogil:
+    cdef const Result* result = workspace.window.results + token
+    cdef const Result* last = workspace.window.results + stop
+    cdef int32_t* to = out.data + out.n
+    cdef const int32_t* ids
+    while result < last:
+        if not likely(result.n != MANY):
+            ids = <const int32_t*>result
+            memcpy(to, workspace.walked.data + ids[0], ids[1] * sizeof(int32_t))
+            to += ids[1]
+        else:
+            if short_ids:
+                widen(<const uint16_t*>result, to)
+            else:
+                memcpy(to, result, sizeof(Result))
+            to += result.n
+        result += 1
     out.n = to - out.data
