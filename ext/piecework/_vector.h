@@ -23,7 +23,7 @@
 #define PW_ODD 4     /* one of a word that the memo can't hold; always a letter, too */
 #define PW_SPECIAL 8 /* a special token may begin here */
 
-#define PW_N_EXCEPTIONS 4
+#define PW_N_EXCEPTIONS 2
 
 /* The classes of all bytes. Vector code guesses that ASCII letters and digits and the bytes from
    0xC0 on are letters, that U+0020 is white space and that the rest of visible ASCII is isolated,
@@ -111,10 +111,24 @@ static inline uint64_t pw_hash(uint64_t low, uint64_t high) {
     return (low + (high << 32 | high >> 32)) * 0x9E3779B97F4A7C15u;
 }
 
-/* Make the key of a word of n bytes, 1 to 16, and return its hash; 16 bytes can be read. */
-static inline uint64_t pw_load_key_plain(const uint8_t *word, size_t n, pw_key *key) {
+/* How many of a key's 16 bytes lie behind each word, 0 if the word is as long or longer. Lists the
+   words that are longer; returns where the next one goes. Up to 7 numbers more are written behind
+   `cuts`, and as many read. */
+static inline uint32_t *pw_cut_words_plain(const uint16_t *starts, const uint16_t *stops, size_t n,
+                                           uint16_t *cuts, uint32_t *longer) {
+    for (size_t i = 0; i < n; i++) {
+        int behind = 16 - (stops[i] - starts[i]);
+        cuts[i] = (uint16_t)(behind > 0 ? behind : 0);
+        *longer = (uint32_t)i;
+        longer += behind < 0;
+    }
+    return longer;
+}
+
+/* Make the key of a word, of whose 16 bytes the last `cut` lie behind it, and return its hash. */
+static inline uint64_t pw_load_key_plain(const uint8_t *word, size_t cut, pw_key *key) {
     uint8_t bytes[16] = {0};
-    memcpy(bytes, word, n);
+    memcpy(bytes, word, 16 - cut);
     memcpy(key, bytes, 16);
     return pw_hash(key->low, key->high);
 }
@@ -149,32 +163,25 @@ static inline __m128i pw_in_range_sse2(__m128i v, char first, char n) {
 
 static inline void pw_classify_sse2(const uint8_t *block, const pw_classes *classes,
                                     pw_masks *masks) {
-    uint64_t letters = 0, visible = 0, unsure = 0;
-    const __m128i space = _mm_set1_epi8(0x20), delete_ = _mm_set1_epi8(0x7F);
+    uint64_t letters = 0, visible = 0, sure = 0;
     const __m128i x0 = _mm_set1_epi8((char)classes->exceptions[0]);
     const __m128i x1 = _mm_set1_epi8((char)classes->exceptions[1]);
-    const __m128i x2 = _mm_set1_epi8((char)classes->exceptions[2]);
-    const __m128i x3 = _mm_set1_epi8((char)classes->exceptions[3]);
     for (int i = 0; i < PW_BLOCK; i += 16) {
         __m128i v = _mm_loadu_si128((const __m128i *)(block + i));
         __m128i high = pw_in_range_sse2(v, (char)0xC0, 0x40);
-        __m128i letter = _mm_or_si128(
-            _mm_or_si128(pw_in_range_sse2(v, 'a', 26), pw_in_range_sse2(v, 'A', 26)),
-            _mm_or_si128(pw_in_range_sse2(v, '0', 10), high));
-        __m128i above = _mm_cmpgt_epi8(v, space); /* and below 0x80 */
-        __m128i known = _mm_or_si128(_mm_or_si128(above, high), _mm_cmpeq_epi8(v, space));
-        __m128i wrong = _mm_or_si128(
-            _mm_or_si128(_mm_cmpeq_epi8(v, x0), _mm_cmpeq_epi8(v, x1)),
-            _mm_or_si128(_mm_cmpeq_epi8(v, x2), _mm_cmpeq_epi8(v, x3)));
-        wrong = _mm_or_si128(wrong, _mm_cmpeq_epi8(v, delete_));
-        known = _mm_andnot_si128(wrong, known);
+        __m128i letter = pw_in_range_sse2(_mm_or_si128(v, _mm_set1_epi8(0x20)), 'a', 26);
+        __m128i shown = pw_in_range_sse2(v, '!', '~' - '!' + 1);
+        __m128i known = _mm_or_si128(shown, _mm_cmpeq_epi8(v, _mm_set1_epi8(0x20)));
+        __m128i wrong = _mm_or_si128(_mm_cmpeq_epi8(v, x0), _mm_cmpeq_epi8(v, x1));
+        letter = _mm_or_si128(_mm_or_si128(letter, high), pw_in_range_sse2(v, '0', 10));
+        known = _mm_andnot_si128(wrong, _mm_or_si128(known, high));
         letters |= (uint64_t)(uint32_t)_mm_movemask_epi8(letter) << i;
-        visible |= (uint64_t)(uint32_t)_mm_movemask_epi8(above) << i;
-        unsure |= (uint64_t)(uint32_t)_mm_movemask_epi8(known) << i;
+        visible |= (uint64_t)(uint32_t)_mm_movemask_epi8(shown) << i;
+        sure |= (uint64_t)(uint32_t)_mm_movemask_epi8(known) << i;
     }
     masks->letters = letters;
     masks->isolated = visible & ~letters;
-    masks->unsure = ~unsure;
+    masks->unsure = ~sure;
 }
 
 static inline __m128i pw_fold_sse2(__m128i v, uint8_t fold) {
@@ -255,8 +262,25 @@ PW_NARROW_SSE2(4, uint32_t)
 static const uint8_t pw_key_masks[32] = {
     255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
 
-static inline uint64_t pw_load_key_sse2(const uint8_t *word, size_t n, pw_key *key) {
-    __m128i mask = _mm_loadu_si128((const __m128i *)(pw_key_masks + 16 - n));
+static inline uint32_t *pw_cut_words_sse2(const uint16_t *starts, const uint16_t *stops, size_t n,
+                                          uint16_t *cuts, uint32_t *longer) {
+    const __m128i zero = _mm_setzero_si128(), sixteen = _mm_set1_epi16(16);
+    for (size_t i = 0; i < n; i += 8) {
+        __m128i length = _mm_sub_epi16(_mm_loadu_si128((const __m128i *)(stops + i)),
+                                       _mm_loadu_si128((const __m128i *)(starts + i)));
+        __m128i behind = _mm_sub_epi16(sixteen, length);
+        int below = _mm_movemask_epi8(_mm_cmplt_epi16(behind, zero));
+        _mm_storeu_si128((__m128i *)(cuts + i), _mm_max_epi16(behind, zero));
+        for (size_t k = i; below && k < n; k++, below >>= 2) {
+            *longer = (uint32_t)k;
+            longer += below & 1;
+        }
+    }
+    return longer;
+}
+
+static inline uint64_t pw_load_key_sse2(const uint8_t *word, size_t cut, pw_key *key) {
+    __m128i mask = _mm_loadu_si128((const __m128i *)(pw_key_masks + cut));
     __m128i v = _mm_and_si128(_mm_loadu_si128((const __m128i *)word), mask);
     _mm_storeu_si128((__m128i *)key, v);
     /* As pw_hash. */
@@ -309,6 +333,7 @@ static inline void pw_widen_sse2(const uint16_t *ids, int32_t *out) {
 #define pw_narrow2 pw_narrow2_sse2
 #define pw_narrow4 pw_narrow4_sse2
 #define pw_load_key pw_load_key_sse2
+#define pw_cut_words pw_cut_words_sse2
 #define pw_same_key pw_same_key_sse2
 #else
 static inline void pw_fill_tables(void) {}
@@ -320,6 +345,7 @@ static inline void pw_fill_tables(void) {}
 #define pw_narrow2 pw_narrow2_plain
 #define pw_narrow4 pw_narrow4_plain
 #define pw_load_key pw_load_key_plain
+#define pw_cut_words pw_cut_words_plain
 #define pw_same_key pw_same_key_plain
 #endif
 

@@ -14,7 +14,7 @@ cdef extern from "_vector.h" nogil:
 
     ctypedef struct ByteClasses "pw_classes":
         uint8_t[256] of_byte
-        uint8_t[4] exceptions
+        uint8_t[2] exceptions
         bint guess_fails
 
     ctypedef struct Masks "pw_masks":
@@ -38,7 +38,10 @@ cdef extern from "_vector.h" nogil:
     size_t narrow4 "pw_narrow4"(
         const uint32_t* chars, size_t n, uint8_t fold, uint8_t* out
     ) noexcept
-    uint64_t load_key "pw_load_key"(const uint8_t* word, size_t n, Key* key) noexcept
+    uint32_t* cut_words "pw_cut_words"(
+        const uint16_t* starts, const uint16_t* stops, size_t n, uint16_t* cuts, uint32_t* longer
+    ) noexcept
+    uint64_t load_key "pw_load_key"(const uint8_t* word, size_t cut, Key* key) noexcept
     bint same_key "pw_same_key"(const Key* a, const Key* b) noexcept
     void widen "pw_widen"(const uint16_t* ids, int32_t* out) noexcept
     int lowest_bit "pw_lowest_bit"(uint64_t mask) noexcept

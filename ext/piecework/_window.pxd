@@ -34,11 +34,14 @@ cdef struct Window:
     Py_ssize_t n_tokens
     uint16_t* starts  # of the tokens, in the stage
     uint16_t* stops
+    uint16_t* cuts  # how many bytes of a key lie behind each
     Result* results  # a result of more than three ids names the place of the first in `walked`
     uint32_t* missed  # tokens that the memo does not hold
     Py_ssize_t n_missed
-    uint32_t* unkeyed  # tokens whose bytes are no key, ascending
-    Py_ssize_t n_unkeyed
+    uint32_t* odd  # tokens whose bytes don't tell what they are, ascending
+    Py_ssize_t n_odd
+    uint32_t* longer  # tokens of more bytes than a key, ascending
+    Py_ssize_t n_longer
     int64_t* row_stops  # of the rows of the stream: unstaged segments, then missed words
 
 

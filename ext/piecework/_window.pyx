@@ -25,7 +25,7 @@ from piecework._types cimport (
     DONE, NEEDS_SPLIT, NO_MEMORY, Status, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t,
 )
 from piecework._vector cimport (
-    BLOCK, ISOLATED, LETTER, ODD, SPECIAL, Key, Masks, classify, count_bits, list_bits,
+    BLOCK, ISOLATED, LETTER, ODD, SPECIAL, Key, Masks, classify, count_bits, cut_words, list_bits,
     fill_tables, load_key, lowest_bit, narrow1, narrow2, narrow4,
     same_key, widen,
 )
@@ -59,16 +59,19 @@ cdef bint open_window(Workspace* workspace, Py_ssize_t memo_bytes) noexcept nogi
             return False
     if memo_bytes and workspace.memo.memory == NULL:
         window.stage = <uint8_t*>PyMem_RawMalloc(
-            n + BLOCK + n * (sizeof(Result) + 2 * sizeof(uint32_t) + 2 * sizeof(uint16_t))
+            n + BLOCK + n * (sizeof(Result) + 3 * sizeof(uint32_t) + 3 * sizeof(uint16_t))
         )
         if window.stage == NULL or not open_memo(&workspace.memo, memo_bytes):
             PyMem_RawFree(window.stage)
+            window.stage = NULL
             return False
         window.results = <Result*>(window.stage + n + BLOCK)
         window.missed = <uint32_t*>(window.results + n)
-        window.unkeyed = window.missed + n
-        window.starts = <uint16_t*>(window.unkeyed + n)
+        window.odd = window.missed + n
+        window.longer = window.odd + n
+        window.starts = <uint16_t*>(window.longer + n)
         window.stops = window.starts + n
+        window.cuts = window.stops + n
     return True
 
 
@@ -237,7 +240,8 @@ cdef void empty_window(Workspace* workspace) noexcept nogil:
     window.n_staged = 0
     window.n_tokens = 0
     window.n_missed = 0
-    window.n_unkeyed = 0
+    window.n_odd = 0
+    window.n_longer = 0
 
 
 cdef void drop_row(Window* window, Py_ssize_t row) noexcept nogil:
@@ -310,10 +314,10 @@ cdef Status find_words(Task* task) noexcept nogil:
             )
             next_segment += 1
         while odd:
-            window.unkeyed[window.n_unkeyed] = (start - window.starts) - 1 + count_bits(
+            window.odd[window.n_odd] = (start - window.starts) - 1 + count_bits(
                 starts & (((<uint64_t>2) << lowest_bit(odd)) - 1)
             )
-            window.n_unkeyed += 1
+            window.n_odd += 1
             odd &= odd - 1
         start = list_bits(starts, base, start)
         stop = list_bits(
@@ -398,17 +402,21 @@ cdef void leave_out_row(Task* task, Py_ssize_t row) noexcept nogil:
 
 cdef void look_up(const Memo* memo, Window* window) noexcept nogil:
     """Find the ids of each token in the memo; list the tokens that are missed."""
-    cdef Py_ssize_t first = 0, n, unkeyed = 0
+    cdef Py_ssize_t first = 0, n, longer = 0, odd = 0
+    window.n_longer = cut_words(
+        window.starts, window.stops, window.n_tokens, window.cuts, window.longer
+    ) - window.longer
     while first < window.n_tokens:
         n = min(<Py_ssize_t>LOOK_TOKENS, window.n_tokens - first)
-        unkeyed = look_up_some(memo, window, first, n, unkeyed)
+        look_up_some(memo, window, first, n, &longer, &odd)
         first += n
 
 
-cdef Py_ssize_t look_up_some(
-    const Memo* memo, Window* window, Py_ssize_t first, Py_ssize_t n, Py_ssize_t unkeyed
+cdef inline void look_up_some(
+    const Memo* memo, Window* window, Py_ssize_t first, Py_ssize_t n,
+    Py_ssize_t* longer, Py_ssize_t* odd,
 ) noexcept nogil:
-    """Look n tokens up; return the number of unkeyed ones up to there."""
+    """Look n tokens up; `longer` and `odd` go to the first tokens behind, in their lists."""
     cdef Key keys[LOOK_TOKENS]
     cdef const Bucket* buckets[LOOK_TOKENS]
     cdef Py_ssize_t i
@@ -417,13 +425,15 @@ cdef Py_ssize_t look_up_some(
     cdef const Bucket* bucket
     cdef bint is_first, is_second
     place_tokens(memo, window, first, n, keys, buckets)
-    while (
-        unkeyed < window.n_unkeyed and <Py_ssize_t>window.unkeyed[unkeyed] < first + n
-    ):
-        i = window.unkeyed[unkeyed] - first
+    while longer[0] < window.n_longer and <Py_ssize_t>window.longer[longer[0]] < first + n:
+        i = window.longer[longer[0]] - first
+        buckets[i] = memo.never
+        longer[0] += 1
+    while odd[0] < window.n_odd and <Py_ssize_t>window.odd[odd[0]] < first + n:
+        i = window.odd[odd[0]] - first
         buckets[i] = memo.never
         keys[i].low = 1  # of bytes 0, it would be that of an empty entry
-        unkeyed += 1
+        odd[0] += 1
     for i in range(n):
         bucket = buckets[i]
         is_first = same_key(&bucket.entries[0].key, &keys[i])
@@ -432,7 +442,6 @@ cdef Py_ssize_t look_up_some(
         missed[0] = first + i
         missed += 1 - (is_first | is_second)
     window.n_missed = missed - window.missed
-    return unkeyed
 
 
 cdef inline void place_tokens(
@@ -443,21 +452,13 @@ cdef inline void place_tokens(
     # Names of their own, as the compiler can't know that the stores below change none of them.
     cdef const uint8_t* stage = window.stage
     cdef const uint16_t* starts = window.starts + first
-    cdef const uint16_t* stops = window.stops + first
+    cdef const uint16_t* cuts = window.cuts + first
     cdef const Bucket* all_buckets = memo.buckets
-    cdef const Bucket* never = memo.never
     cdef int shift = memo.shift
-    cdef const Bucket* bucket
-    cdef size_t n_bytes
     cdef Py_ssize_t i
     for i in range(n):
-        n_bytes = stops[i] - starts[i]
-        bucket = all_buckets + (
-            load_key(stage + starts[i], min(n_bytes, <size_t>MAX_WORD_BYTES), &keys[i]) >> shift
-        )
-        bucket = bucket if n_bytes <= MAX_WORD_BYTES else never
-        buckets[i] = bucket
-        prefetch(bucket)
+        buckets[i] = all_buckets + (load_key(stage + starts[i], cuts[i], &keys[i]) >> shift)
+        prefetch(buckets[i])
 
 
 cdef Status scan_missed(Task* task) noexcept nogil:
@@ -469,7 +470,7 @@ cdef Status scan_missed(Task* task) noexcept nogil:
     cdef Workspace* workspace = task.workspace
     cdef Window* window = &workspace.window
     cdef Items* items = &workspace.items
-    cdef Py_ssize_t i, n = 0, part_items, unkeyed = 0, segment = 0
+    cdef Py_ssize_t i, n = 0, part_items, odd = 0, segment = 0
     cdef uint32_t token
     cdef Status status
     for i in range(window.n_missed):
@@ -481,10 +482,10 @@ cdef Status scan_missed(Task* task) noexcept nogil:
     part_items = min(<Py_ssize_t>PART_ITEMS, max(<Py_ssize_t>16, n // 12))
     for i in range(window.n_missed):
         token = window.missed[i]
-        while unkeyed < window.n_unkeyed and window.unkeyed[unkeyed] < token:
-            unkeyed += 1
-        if unkeyed < window.n_unkeyed and window.unkeyed[unkeyed] == token:
-            status = scan_unkeyed(task, token, &segment)
+        while odd < window.n_odd and window.odd[odd] < token:
+            odd += 1
+        if odd < window.n_odd and window.odd[odd] == token:
+            status = scan_odd(task, token, &segment)
         elif scan_word(
             task.tables, window.stage + window.starts[token],
             window.stops[token] - window.starts[token], items,
@@ -503,7 +504,7 @@ cdef Status scan_missed(Task* task) noexcept nogil:
     return DONE
 
 
-cdef Status scan_unkeyed(Task* task, uint32_t token, Py_ssize_t* at_segment) noexcept nogil:
+cdef Status scan_odd(Task* task, uint32_t token, Py_ssize_t* at_segment) noexcept nogil:
     """Append the items of a token whose bytes don't tell what it is, from the text itself.
 
     Requires  the token does not stand before the segment; which is moved to that of the token
@@ -578,7 +579,7 @@ cdef void note_missed(Workspace* workspace, bint short_ids) noexcept nogil:
     cdef Window* window = &workspace.window
     cdef const int64_t* stops = window.row_stops + window.n_unstaged
     cdef int64_t start = (stops - 1)[0] if window.n_unstaged else 0
-    cdef Py_ssize_t i, unkeyed = 0
+    cdef Py_ssize_t i, odd = 0
     cdef Result* result
     cdef const Bucket* bucket
     cdef Key key
@@ -586,14 +587,14 @@ cdef void note_missed(Workspace* workspace, bint short_ids) noexcept nogil:
         result = &window.results[window.missed[i]]
         set_result(result, workspace.walked.data, start, stops[i] - start, short_ids)
         start = stops[i]
-        while unkeyed < window.n_unkeyed and window.unkeyed[unkeyed] < window.missed[i]:
-            unkeyed += 1
+        while odd < window.n_odd and window.odd[odd] < window.missed[i]:
+            odd += 1
         if result.n == MANY or (
-            unkeyed < window.n_unkeyed and window.unkeyed[unkeyed] == window.missed[i]
+            odd < window.n_odd and window.odd[odd] == window.missed[i]
         ):
             continue
-        place_tokens(&workspace.memo, window, window.missed[i], 1, &key, &bucket)
-        if bucket != workspace.memo.never:
+        if window.stops[window.missed[i]] - window.starts[window.missed[i]] <= MAX_WORD_BYTES:
+            place_tokens(&workspace.memo, window, window.missed[i], 1, &key, &bucket)
             remember(&workspace.memo, <Bucket*>bucket, &key, result)
 
 
