@@ -17,7 +17,7 @@ cdef enum:
 cdef void fill_byte_table(ByteTable* table, const uint32_t* entries) noexcept nogil:
     cdef uint32_t byte
     memset(table, 0, sizeof(ByteTable))
-    table.classes.of_byte[0] = LETTER | ODD
+    table.classes.of_byte[0] = LETTER | ODD | SPECIAL  # nobody knows which character it is
     for byte in range(<uint32_t>1, <uint32_t>256):
         table.entries[byte] = entry_of(entries, char_of(byte))
         table.classes.of_byte[byte] = class_of(table.entries[byte])

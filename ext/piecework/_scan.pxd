@@ -4,7 +4,7 @@ from piecework._alphabet cimport SymbolTable
 from piecework._byte_table cimport ByteTable
 from piecework._items cimport Items
 from piecework._trie cimport DoubleArray
-from piecework._types cimport Status, uint8_t, uint32_t
+from piecework._types cimport Status, int32_t, uint8_t, uint32_t
 
 
 # All that scanning and walking read. Borrowed from objects that outlive it; never written.
@@ -36,11 +36,18 @@ cdef struct Cursor:
     Py_ssize_t word_start  # after NEEDS_NORMALIZER: the word is text[word_start:at]
 
 
+# A special token that stands in a text; of no characters if none does.
+cdef struct Special:
+    Py_ssize_t n_chars
+    int32_t id
+    bint is_long  # no token yet, but the beginning of one: too long to be looked at here
+
+
 cdef Status scan_words(const Tables* tables, Cursor* cursor, Items* items) noexcept nogil
 cdef bint scan_word(
     const Tables* tables, const uint8_t* word, Py_ssize_t n, Items* items
 ) noexcept nogil
-cdef bint special_starts_at(
+cdef Special special_at(
     const Tables* tables, const Cursor* cursor, Py_ssize_t at
 ) noexcept nogil
 

@@ -3,7 +3,8 @@
 In: the characters of a str, where they lie (1, 2 or 4 bytes each), and the flat table. Out: items,
 appended to the stream that the walk along the tries takes up. Each character is looked at once,
 and its entry says all. No normalized text is made. What needs more than one character's context,
-a special token, marks that may swap places, a surrogate, is handed back to the caller.
+marks that may swap places, a surrogate, the long beginning of a special token, is handed back to
+the caller.
 """
 
 from piecework._alphabet cimport symbol_of
@@ -21,7 +22,7 @@ from piecework._char_table cimport (
     starts_special,
 )
 from piecework._hints cimport likely
-from piecework._items cimport SYMBOL_SHIFT, Items, reserve_items
+from piecework._items cimport SYMBOL_SHIFT, Items, literal, reserve_items
 from piecework._trie cimport NO_STATE, ROOT, DoubleArray, child_of, ends_token, unit_at
 from piecework._types cimport (
     DONE,
@@ -55,9 +56,9 @@ cdef Status scan_words(const Tables* tables, Cursor* cursor, Items* items) noexc
     """Append the items of the words from text[at] on, for a stretch or to the text's end.
 
     Requires  at is not inside a word
-    Ensures   DONE: `at` is behind the last of them. NEEDS_SPLIT, NEEDS_REPAIR: a special
-              token or a surrogate stands in the text, and what was appended is of no
-              use. NEEDS_NORMALIZER: see Cursor; the items of all before that word are
+    Ensures   DONE: `at` is behind the last of them. NEEDS_SPLIT, NEEDS_REPAIR: the long
+              beginning of a special token or a surrogate stands in the text, and what was
+              appended is of no use. NEEDS_NORMALIZER: see Cursor; the items of all before that word are
               appended, at is behind it. NO_MEMORY: what was appended is of no use. In
               any case no word is unfinished
     Never     reads text[stop:], touches Python objects
@@ -81,6 +82,7 @@ cdef inline Status scan_sized(
     cdef uint32_t mark = word_start  # for the next letter: does it begin a word?
     cdef uint32_t* item
     cdef Reading reading
+    cdef Py_ssize_t floor = at
     if not reserve_items(items, (stop - at) * tables.longest_run):
         return NO_MEMORY
     item = items.data + items.n
@@ -92,7 +94,7 @@ cdef inline Status scan_sized(
                 at += 1
                 mark = 0
                 continue
-            reading = Reading(at, item, mark, DONE)
+            reading = Reading(at, item, mark, floor, DONE)
             read_rare(tables, cursor, entry, &reading)
             if reading.status != DONE:
                 items.n = item - items.data
@@ -100,11 +102,12 @@ cdef inline Status scan_sized(
             at = reading.at
             item = reading.item
             mark = reading.mark
+            floor = reading.floor
             continue
         take_plain(entry, word_start, &item, &mark)
         at += 1
     items.n = item - items.data
-    reading = Reading(at, item, mark, DONE)
+    reading = Reading(at, item, mark, floor, DONE)
     if mark == 0 and at < cursor.stop:
         finish_word(tables, cursor, &reading, items)
         if reading.status != DONE:
@@ -130,6 +133,7 @@ cdef struct Reading:
     Py_ssize_t at
     uint32_t* item  # where the next item goes
     uint32_t mark  # of the next letter: word_start, or 0 inside a word
+    Py_ssize_t floor  # what stands before it has nothing to do with what is read now
     Status status
 
 
@@ -153,13 +157,19 @@ cdef void read_rare(
     Requires  there is room for its items
     """
     cdef uint32_t kind = entry & KIND_MASK
-    if starts_special(entry) and special_starts_at(tables, cursor, reading.at):
-        reading.status = NEEDS_SPLIT
-        return
+    cdef Special special
+    if starts_special(entry):
+        special = special_at(tables, cursor, reading.at)
+        if special.is_long:
+            reading.status = NEEDS_SPLIT
+            return
+        if special.n_chars:
+            take_special(tables, special, reading)
+            return
     if kind == SURROGATE:
         reading.status = NEEDS_REPAIR
         return
-    if kind == REORDERS and reorders_before(tables, cursor, reading.at):
+    if kind == REORDERS and reorders_before(tables, cursor, reading):
         reading.status = NEEDS_NORMALIZER
         return
     if kind == EXPANDS or kind == REORDERS:
@@ -170,12 +180,23 @@ cdef void read_rare(
     reading.at += 1
 
 
-cdef bint reorders_before(
-    const Tables* tables, const Cursor* cursor, Py_ssize_t at
+cdef inline void take_special(
+    const Tables* tables, Special special, Reading* reading
 ) noexcept nogil:
-    """Say whether a REORDERS stands before text[at], with nothing kept in between."""
+    reading.item[0] = literal(special.id)
+    reading.item += 1
+    reading.at += special.n_chars
+    reading.floor = reading.at
+    reading.mark = tables.trie.word_start
+
+
+cdef bint reorders_before(
+    const Tables* tables, const Cursor* cursor, const Reading* reading
+) noexcept nogil:
+    """Say whether a REORDERS stands before the character, with nothing kept in between."""
+    cdef Py_ssize_t at = reading.at
     cdef uint32_t kind
-    while at > cursor.at:
+    while at > reading.floor:
         at -= 1
         kind = kind_at(tables, cursor, at)
         if kind & ~<uint32_t>RARE != DROPPED:
@@ -195,6 +216,10 @@ cdef void finish_word(
     while reading.at < cursor.stop:
         entry = entry_at(tables.entries, cursor.chars, cursor.char_size, reading.at)
         if entry & ENDS_WORD and entry & KIND_MASK != SURROGATE:
+            break
+        if entry & RARE and starts_special(entry) and special_at(
+            tables, cursor, reading.at
+        ).n_chars:
             break
         if not reserve_items(items, tables.longest_run):
             reading.status = NO_MEMORY
@@ -224,11 +249,11 @@ cdef Status stop_reading(
         items.n -= 1
         while not items.data[items.n] & tables.trie.word_start:
             items.n -= 1
-    while start > cursor.at and not kind_at(tables, cursor, start - 1) & ENDS_WORD:
+    while start > reading.floor and not kind_at(tables, cursor, start - 1) & ENDS_WORD:
         start -= 1
     while stop < cursor.stop:
         kind = kind_at(tables, cursor, stop)
-        if kind == SURROGATE or special_starts_at(tables, cursor, stop):
+        if kind == SURROGATE or special_at(tables, cursor, stop).n_chars:
             items.n = first
             return NEEDS_REPAIR if kind == SURROGATE else NEEDS_SPLIT
         if kind & ENDS_WORD:
@@ -329,26 +354,30 @@ cdef enum:
     MAX_SPECIAL_LOOK = 32
 
 
-cdef bint special_starts_at(
+cdef Special special_at(
     const Tables* tables, const Cursor* cursor, Py_ssize_t at
 ) noexcept nogil:
-    """Say whether a special token stands at text[at:stop], or the long beginning of one."""
+    """Return the longest special token that text[at:stop] begins with, if there is one."""
     cdef const DoubleArray* trie = tables.specials
-    cdef Py_ssize_t look_stop = at + MAX_SPECIAL_LOOK
+    cdef Special special = Special(0, 0, False)
+    cdef Py_ssize_t n_chars = 0, stop = min(cursor.stop - at, <Py_ssize_t>MAX_SPECIAL_LOOK)
     cdef uint32_t state = ROOT, mark
     if trie == NULL:
-        return False
+        return special
     mark = trie.word_start
-    while at < min(cursor.stop, look_stop):
+    while n_chars < stop:
         state = child_of(
             trie, state, mark | (symbol_of(
-                tables.special_symbols, char_at(cursor.chars, cursor.char_size, at)
+                tables.special_symbols,
+                char_at(cursor.chars, cursor.char_size, at + n_chars),
             ) << SYMBOL_SHIFT)
         )
         if state == NO_STATE:
-            return False
+            return special
+        n_chars += 1
         if ends_token(unit_at(trie, state)):
-            return True
+            special = Special(n_chars, unit_at(trie, state).pop, False)
         mark = 0
-        at += 1
-    return at == look_stop
+    if n_chars == MAX_SPECIAL_LOOK:
+        return Special(n_chars, 0, True)
+    return special

@@ -16,8 +16,8 @@ cdef enum:
 cdef struct Segment:
     const Text* text
     Py_ssize_t row
-    Py_ssize_t at  # where it begins in the text
-    bint ends_row
+    Py_ssize_t at  # where it begins and ends in the text
+    Py_ssize_t stop
     bint is_staged  # its characters are in the stage; if not, it is a row of the stream
     uint32_t start  # in the stage
     uint32_t first_token
@@ -40,6 +40,7 @@ cdef struct Window:
     Py_ssize_t n_missed
     uint32_t* odd  # tokens whose bytes don't tell what they are, ascending
     Py_ssize_t n_odd
+    Py_ssize_t special_stop  # where the last special token that was found in the stage ends
     uint32_t* longer  # tokens of more bytes than a key, ascending
     Py_ssize_t n_longer
     int64_t* row_stops  # of the rows of the stream: unstaged segments, then missed words

@@ -19,7 +19,7 @@ from piecework._memo cimport (
     MANY, MAX_WORD_BYTES, Bucket, Memo, Result, is_seasoned, free_memo, open_memo,
     remember,
 )
-from piecework._scan cimport Cursor, Tables, Text, open_text, scan_word, special_starts_at
+from piecework._scan cimport Cursor, Special, Tables, Text, open_text, scan_word, special_at
 from piecework._stream cimport make_room, scan_text
 from piecework._types cimport (
     DONE, NEEDS_SPLIT, NO_MEMORY, Status, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t,
@@ -166,7 +166,7 @@ cdef inline void add_segment(
     segment.text = text
     segment.row = row
     segment.at = at
-    segment.ends_row = stop == text.n_chars
+    segment.stop = stop
     segment.is_staged = True
     segment.start = window.n_staged
 
@@ -242,6 +242,7 @@ cdef void empty_window(Workspace* workspace) noexcept nogil:
     window.n_missed = 0
     window.n_odd = 0
     window.n_longer = 0
+    window.special_stop = 0
 
 
 cdef void drop_row(Window* window, Py_ssize_t row) noexcept nogil:
@@ -287,22 +288,22 @@ cdef Status flush_window(Task* task) noexcept nogil:
 cdef Status find_words(Task* task) noexcept nogil:
     """Find the tokens of the staged segments.
 
-    Ensures   NEEDS_SPLIT: a special token stands in task.row, and the tokens of that row and
-              of those behind it are left out, as are their segments
+    Ensures   NEEDS_SPLIT: a special token that Python has to look for stands in task.row, and
+              that row and those behind it are left out
     """
     cdef Window* window = &task.workspace.window
     cdef uint64_t letters_before = 0, isolated_before = 0, starts, after_letter
     cdef uint16_t* start = window.starts
     cdef uint16_t* stop = window.stops
-    cdef Py_ssize_t base = 0, next_segment = 0, special = -1
+    cdef Py_ssize_t base = 0, next_segment = 0, row = -1
     cdef uint64_t odd
     cdef Masks masks
     memset(window.stage + window.n_staged, c' ', 2 * BLOCK)
-    while base < window.n_staged and special < 0:
+    while base < window.n_staged and row < 0:
         classify(window.stage + base, &task.tables.bytes.classes, &masks)
         odd = 0
-        if masks.unsure:
-            special = ask_table(task, base, next_segment, &masks, &odd)
+        if masks.unsure or base < window.special_stop:
+            row = ask_table(task, base, next_segment, &masks, &odd)
         after_letter = masks.letters << 1 | letters_before
         starts = masks.letters & ~after_letter | masks.isolated
         while (
@@ -310,12 +311,12 @@ cdef Status find_words(Task* task) noexcept nogil:
             and <Py_ssize_t>window.segments[next_segment].start < base + BLOCK
         ):
             window.segments[next_segment].first_token = (start - window.starts) + count_bits(
-                starts & (((<uint64_t>1) << (window.segments[next_segment].start - base)) - 1)
+                starts & bits_below(window.segments[next_segment].start - base)
             )
             next_segment += 1
         while odd:
             window.odd[window.n_odd] = (start - window.starts) - 1 + count_bits(
-                starts & (((<uint64_t>2) << lowest_bit(odd)) - 1)
+                starts & bits_below(lowest_bit(odd) + 1)
             )
             window.n_odd += 1
             odd &= odd - 1
@@ -327,8 +328,8 @@ cdef Status find_words(Task* task) noexcept nogil:
         isolated_before = masks.isolated >> (BLOCK - 1)
         base += BLOCK
     window.n_tokens = start - window.starts
-    if special >= 0:
-        leave_out_row(task, window.segments[segment_at(window, 0, special)].row)
+    if row >= 0:
+        leave_out_row(task, row)
         return NEEDS_SPLIT
     while next_segment < window.n_segments:  # none of these has a byte
         window.segments[next_segment].first_token = window.n_tokens
@@ -339,27 +340,47 @@ cdef Status find_words(Task* task) noexcept nogil:
 cdef Py_ssize_t ask_table(
     Task* task, Py_ssize_t base, Py_ssize_t segment, Masks* masks, uint64_t* odd
 ) noexcept nogil:
-    """Make the masks of a block right; return where in the stage a special token begins, or -1.
+    """Make the masks of a block right; return the row that needs Python, or -1.
+
+    Special tokens become letters of a word that is odd, so that they are found again in the
+    text itself.
 
     Requires  all segments before `segment`, and no others, begin before the block
     """
     cdef Window* window = &task.workspace.window
-    cdef uint64_t unsure = masks.unsure, bit
-    cdef Py_ssize_t at
+    cdef uint64_t unsure, bit, inside
+    cdef Py_ssize_t at, n_chars
     cdef uint8_t is_
+    inside = bits_below(window.special_stop - base)  # of a token that began in an earlier block
+    masks.letters |= inside
+    masks.isolated &= ~inside
+    unsure = masks.unsure & ~inside
     while unsure:
         bit = unsure & (0 - unsure)
         at = base + lowest_bit(unsure)
         is_ = task.tables.bytes.classes.of_byte[window.stage[at]]
+        inside = bit
         if is_ & SPECIAL:
             segment = segment_at(window, segment, at)
-            if special_starts_in(task.tables, &window.segments[segment], at):
-                return at
-        masks.letters = masks.letters & ~bit | (bit if is_ & LETTER else 0)
-        masks.isolated = masks.isolated & ~bit | (bit if is_ & ISOLATED else 0)
+            n_chars = special_chars(task.tables, &window.segments[segment], at)
+            if n_chars < 0:
+                return window.segments[segment].row
+            if n_chars:
+                is_ = LETTER | ODD
+                window.special_stop = at + n_chars
+                inside = bits_below(window.special_stop - base) & ~(bit - 1)
+        masks.letters = masks.letters & ~inside | (inside if is_ & LETTER else 0)
+        masks.isolated = masks.isolated & ~inside | (inside if is_ & ISOLATED else 0)
         odd[0] |= bit if is_ & ODD else 0
-        unsure ^= bit
+        unsure &= ~inside
     return -1
+
+
+cdef inline uint64_t bits_below(Py_ssize_t n) noexcept nogil:
+    """Return a mask of the n lowest bits: none below 0, all from 64 on."""
+    if n <= 0:
+        return 0
+    return (<uint64_t>1 << n) - 1 if n < BLOCK else ~<uint64_t>0
 
 
 cdef Py_ssize_t segment_at(const Window* window, Py_ssize_t near, Py_ssize_t at) noexcept nogil:
@@ -375,13 +396,22 @@ cdef Py_ssize_t segment_at(const Window* window, Py_ssize_t near, Py_ssize_t at)
     return near
 
 
-cdef bint special_starts_in(
+cdef Py_ssize_t special_chars(
     const Tables* tables, const Segment* segment, Py_ssize_t at
 ) noexcept nogil:
-    """Say whether a special token begins at a byte of the stage, which belongs to the segment."""
+    """Return how long the special token is that begins at a byte of the segment.
+
+    0 if none does; -1 if the token may be too long to be looked at here, or ends in another
+    segment.
+    """
     cdef Cursor cursor
+    cdef Special special
     open_text(segment.text, &cursor)
-    return special_starts_at(tables, &cursor, segment.at + (at - segment.start))
+    at = segment.at + (at - segment.start)
+    special = special_at(tables, &cursor, at)
+    if special.is_long or at + special.n_chars > segment.stop:
+        return -1
+    return special.n_chars
 
 
 cdef void leave_out_row(Task* task, Py_ssize_t row) noexcept nogil:
@@ -548,13 +578,13 @@ cdef bint write_rows(Task* task) noexcept nogil:
                 else window.n_tokens,
                 task.tables.short_ids, out,
             )
-            if segment.ends_row:
+            if segment.stop == segment.text.n_chars:
                 write_literals(task.tail, out)
         else:
             start = window.row_stops[other - 1] if other else 0
             copy_ids(workspace.walked.data + start, window.row_stops[other] - start, out)
             other += 1
-        if segment.ends_row:
+        if segment.stop == segment.text.n_chars:
             task.splits[segment.row + 1] = out.n
     return True
 
