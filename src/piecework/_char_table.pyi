@@ -6,6 +6,12 @@ from numpy.typing import NDArray
 from piecework._alphabet import Alphabet
 from piecework._trie import DoubleTrie
 
+def word_letters(
+    page_index: NDArray[np.uint16],
+    pages: NDArray[np.uint32],
+    runs: NDArray[np.uint32],
+    alphabet: Alphabet,
+) -> bytes: ...
 @final
 class CharTable:
     def __new__(

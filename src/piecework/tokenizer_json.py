@@ -7,13 +7,16 @@ is approximated, and truncation and padding that a file switches on are kept, no
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from piecework._vocab import scan_ids
 from piecework.errors import (
     TokenizerFileWarning,
     UnsupportedTokenizerError,
@@ -24,7 +27,6 @@ from piecework.rules import RULE_SET_NAMES
 from piecework.spec import MAX_LIMIT, Template, TokenizerSpec
 from piecework.vocabulary import (
     Vocabulary,
-    check_tokens,
     checked_ids,
     checked_path,
     first_gap,
@@ -53,6 +55,8 @@ PLAIN_SPECIAL = {
 }
 _N_CHARS_SHOWN = 80
 _BOM = "\ufeff"
+# In JSON this is always a key: a quotation mark in a string has a backslash before it.
+_VOCAB = re.compile(r'(?<!\\)"vocab"\s*:\s*(?=\{)')
 _JSON_NAMES = {dict: "an object", list: "an array", str: "a string", bool: "a bool", int: "an int"}
 # The key inside "model" for what Hugging Face has no place for. It ignores unknown keys there, and
 # refuses a file with an unknown key at the top level.
@@ -275,11 +279,8 @@ def parse_json(text: str, source: str) -> Part:
     if text.startswith(_BOM):
         raise ValueError(f"{source}: invalid JSON: it begins with a byte order mark (U+FEFF)")
 
-    def refuse(constant: str) -> NoReturn:
-        raise ValueError(f"{constant} is no JSON")
-
     try:
-        document = json.loads(text, parse_constant=refuse)
+        document = _load_json(text)
     except ValueError as error:
         raise ValueError(f"{source}: invalid JSON: {error}") from error
     except RecursionError:
@@ -288,6 +289,23 @@ def parse_json(text: str, source: str) -> Part:
         raise ValueError(f"{source}: expected a JSON object, got {shown(document)}")
     _check_encodable(document, source)
     return Part(document, "", source)
+
+
+def _load_json(text: str) -> Any:
+    """Return what a JSON text holds, as json does, in half the time for one with a vocabulary."""
+
+    def refuse(constant: str) -> NoReturn:
+        raise ValueError(f"{constant} is no JSON")
+
+    with contextlib.suppress(ValueError, IndexError):
+        if (found := _VOCAB.search(text)) and (scanned := scan_ids(text, found.end())):
+            vocab, stop = scanned
+            # NaN, which is no JSON, stands for the vocabulary, where json does not see it.
+            vocabs = [vocab]
+            rest = f"{text[: found.end()]}NaN{text[stop:]}"
+            return json.loads(rest, parse_constant=lambda _: vocabs.pop())
+    # No such object, or the text is malformed, and the message is to name the place in it.
+    return json.loads(text, parse_constant=refuse)
 
 
 def _check_encodable(document: Mapping[str, Any], source: str) -> None:
@@ -325,14 +343,12 @@ def _read_vocabulary(model: Part, own: Part, text: str) -> Vocabulary:
     name, vocab = model.name("vocab"), model.field("vocab", dict)
     if not vocab:
         raise ValueError(f"{name}: expected tokens, got an empty object")
-    check_tokens(vocab, name)
     ids = checked_ids(vocab, name)
     shadowed = _read_shadowed(own, ids)
     vocabulary = Vocabulary(ids, shadowed, model.source)
-    used = len(vocabulary.tokens_by_id)
-    if used < len(vocab):
+    if vocabulary.n_ids < len(ids):
         _warn_of_shared_ids(vocabulary, name)
-    if used + len(shadowed) < vocabulary.size:
+    if vocabulary.n_ids + len(shadowed) < vocabulary.size:
         _warn_of_gaps(vocabulary, name, text)
     return vocabulary
 
@@ -580,6 +596,8 @@ def _by_id(ids: Mapping[str, int]) -> list[tuple[str, int]]:
 
 def _warn_of_taken_id(token: Part, vocabulary: Vocabulary) -> None:
     content, id_ = token.value["content"], token.value["id"]
+    if content in vocabulary.ids and vocabulary.n_ids == len(vocabulary.ids):
+        return  # tokens_by_id takes its time
     if (other := vocabulary.tokens_by_id.get(id_)) not in (None, content):
         warn(
             f"{token.name('id')}: {id_} is the id of {other!r} in model.vocab too; it decodes to "
