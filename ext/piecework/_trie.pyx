@@ -256,7 +256,7 @@ cdef bint expand(
     """Make the children of a node and hand its words on to them; False without memory."""
     cdef uint32_t start = nodes.data[parent].first, stop = start + nodes.data[parent].n
     cdef uint32_t first = nodes.n, i, node, symbol, place = start
-    if stop - start == 1 and words[start].n_left:  # nearly all are so; nothing to sort
+    if stop - start == 1 and words[start].n_left:  # nothing to sort
         nodes.data[parent].first = first
         words[start].n_left -= 1
         words[start].at += 1

@@ -8,15 +8,12 @@ modules of their own. It does not truncate or pad.
 from __future__ import annotations
 
 import copy
-import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from piecework._numpy import np
 from piecework.batch import Batch
 from piecework.decoding import Decoder
 from piecework.encoding import Encoding
@@ -25,6 +22,9 @@ from piecework.pretrained import bert_spec, load_pretrained
 from piecework.spec import TokenizerSpec, checked_options
 from piecework.tokenizer_json import read_tokenizer_json, to_json, write_tokenizer_json
 from piecework.vocabulary import Vocabulary, read_vocabulary, write_vocabulary
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class WordPieceTokenizer:
@@ -486,6 +486,8 @@ class WordPieceTokenizer:
 
     @cached_property
     def _content_hash(self) -> str:
+        import hashlib  # seldom needed, and slow to import
+
         return hashlib.sha256(to_json(self._spec).encode()).hexdigest()
 
     @cached_property

@@ -7,7 +7,6 @@ is approximated, and truncation and padding that a file switches on are kept, no
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
@@ -292,20 +291,35 @@ def parse_json(text: str, source: str) -> Part:
 
 
 def _load_json(text: str) -> Any:
-    """Return what a JSON text holds, as json does, in half the time for one with a vocabulary."""
+    """Return what a JSON text holds, as json does; in half the time if it holds a vocabulary."""
 
     def refuse(constant: str) -> NoReturn:
         raise ValueError(f"{constant} is no JSON")
 
-    with contextlib.suppress(ValueError, IndexError):
-        if (found := _VOCAB.search(text)) and (scanned := scan_ids(text, found.end())):
-            vocab, stop = scanned
-            # NaN, which is no JSON, stands for the vocabulary, where json does not see it.
-            vocabs = [vocab]
-            rest = f"{text[: found.end()]}NaN{text[stop:]}"
-            return json.loads(rest, parse_constant=lambda _: vocabs.pop())
-    # No such object, or the text is malformed, and the message is to name the place in it.
-    return json.loads(text, parse_constant=refuse)
+    try:
+        document = _load_around_vocab(text)
+    except (ValueError, IndexError):
+        document = None  # malformed; the message is to name the place in the whole text
+    return json.loads(text, parse_constant=refuse) if document is None else document
+
+
+def _load_around_vocab(text: str) -> Any:
+    """Return what a JSON text holds; None, if it has to be read in the usual way.
+
+    Raises
+    ------
+    ValueError, IndexError
+        For what is no JSON.
+    """
+    found = _VOCAB.search(text)
+    scanned = scan_ids(text, found.end()) if found else None
+    if not found or not scanned:
+        return None
+    vocab, stop = scanned
+    # In its place json sees a NaN, which JSON does not have, and asks for the value.
+    values = [vocab]
+    rest = f"{text[: found.end()]}NaN{text[stop:]}"
+    return json.loads(rest, parse_constant=lambda _: values.pop())
 
 
 def _check_encodable(document: Mapping[str, Any], source: str) -> None:

@@ -11,7 +11,6 @@ import errno
 import operator
 import os
 import re
-import secrets
 import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -19,8 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import SupportsIndex
 
-import numpy as np
-
+from piecework._numpy import np
 from piecework._vocab import any_ends_in, count_ids
 from piecework.errors import VocabularyWarning, listed, short_repr, shorten, warn
 
@@ -301,7 +299,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
 
 def _write_and_rename(target: Path, data: bytes) -> None:
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
-    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    temporary = target.with_name(f".{os.urandom(8).hex()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     try:
         # Never readable by more than the old file was; the umask may make it less for a while.
