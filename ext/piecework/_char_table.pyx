@@ -93,9 +93,9 @@ def word_letters(
     cdef bytearray found = bytearray(alphabet.n_symbols + 1)
     cdef uint8_t* letters = found
     cdef const SymbolTable* symbols = &alphabet.table
-    cdef uint32_t page, first, i
+    cdef uint32_t page, first, i, n_left
     cdef const uint32_t* classes
-    cdef Py_ssize_t k
+    cdef Py_ssize_t k = 0
     check_pages(page_index, pages)
     cdef list uniform = uniform_pages(pages)
     for page in range(<uint32_t>N_PAGES):
@@ -106,9 +106,15 @@ def word_letters(
         for i in range(<uint32_t>PAGE_SIZE):
             if classes[i] >> CLASS_SHIFT == CLASS_LETTER:
                 letters[symbol_of(symbols, target_of(first + i, classes[i]))] = 1
-    for k in range(runs.shape[0]):  # the counts among them stand for controls, and do no harm
-        if runs[k] < N_CODE_POINTS:
+    while k < runs.shape[0]:
+        n_left = runs[k]
+        k += 1
+        while n_left and k < runs.shape[0]:
+            if runs[k] >= N_CODE_POINTS:
+                raise ValueError(f"runs[{k}] is no code point: {runs[k]}")
             letters[symbol_of(symbols, runs[k])] = 1
+            n_left -= 1
+            k += 1
     return bytes(found)
 
 

@@ -86,10 +86,14 @@ cdef inline uint32_t here(const Scan* scan) noexcept:
     return PyUnicode_READ(scan.kind, scan.chars, scan.at) if scan.at < scan.stop else 0
 
 
-cdef inline bint take(Scan* scan, uint32_t char) noexcept:
-    """Go behind white space and this character, or say that another one stands there."""
+cdef inline void skip_space(Scan* scan) noexcept:
     while here(scan) == c" " or c"\t" <= here(scan) <= c"\n" or here(scan) == c"\r":
         scan.at += 1
+
+
+cdef inline bint take(Scan* scan, uint32_t char) noexcept:
+    """Go behind white space and this character, or say that another one stands there."""
+    skip_space(scan)
     if here(scan) != char:
         return False
     scan.at += 1
@@ -114,8 +118,7 @@ cdef inline int64_t take_number(Scan* scan) noexcept:
     """Read a natural number of up to nine digits; -1 for what is none."""
     cdef int64_t number = 0
     cdef Py_ssize_t first
-    while here(scan) == c" ":
-        scan.at += 1
+    skip_space(scan)
     first = scan.at
     while c"0" <= here(scan) <= c"9" and scan.at - first < 10:
         number = 10 * number + (here(scan) - c"0")
