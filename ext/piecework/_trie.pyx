@@ -366,30 +366,44 @@ cdef bint place_families(
     Layout* layout,
 ) noexcept nogil:
     """Find a base for the children of each node, and a place for each child; False as place."""
-    cdef uint32_t i, k, node, n, size = 0, from_base = 0, next_single = 0
-    cdef const Node* children
+    cdef uint32_t i, node, size = 0, from_base = 0, next_single = 0
     if not reserve_places(layout, 1):
         return False
     mark_used(layout, ROOT)
     slot[0] = ROOT
     for i in range(n_nodes):
         node = order[i]
-        n = nodes[node].n
-        if n == 0:
+        if nodes[node].n == 0:
             break
-        if n != size:  # smaller families may fit where larger ones did not
-            size = n
+        if nodes[node].n != size:  # smaller families may fit where larger ones did not
+            size = nodes[node].n
             from_base = 0
-        children = nodes + nodes[node].first
-        if n > 1:
-            base[node] = find_base(children, n, &from_base, layout)
-        else:
-            base[node] = find_single_base(children.symbol, &next_single, layout)
-        if base[node] == NO_STATE:
-            return False
-        for k in range(n):
-            slot[nodes[node].first + k] = base[node] + children[k].symbol
-            mark_used(layout, base[node] + children[k].symbol)
+        if size > 1:
+            base[node] = find_base(nodes + nodes[node].first, size, &from_base, layout)
+            if not take_places(nodes, node, base, slot, layout):
+                return False
+        elif node == 0 or nodes[nodes[node].parent].n > 1:
+            # Only children of only children, the rest of a long word, stand side by side.
+            while nodes[node].n == 1:
+                base[node] = find_single_base(
+                    nodes[nodes[node].first].symbol, &next_single, layout
+                )
+                if not take_places(nodes, node, base, slot, layout):
+                    return False
+                node = nodes[node].first
+    return True
+
+
+cdef inline bint take_places(
+    const Node* nodes, uint32_t parent, const uint32_t* base, uint32_t* slot, Layout* layout
+) noexcept nogil:
+    """Give the children of a node their places; False if it has no base."""
+    cdef uint32_t i, first = nodes[parent].first
+    if base[parent] == NO_STATE:
+        return False
+    for i in range(first, first + nodes[parent].n):
+        slot[i] = base[parent] + nodes[i].symbol
+        mark_used(layout, slot[i])
     return True
 
 
@@ -434,8 +448,7 @@ cdef inline uint32_t find_single_base(
 ) noexcept nogil:
     """Return a base for an only child; NO_STATE without memory.
 
-    Only children come last and fill the holes from the left, so chains of them, the
-    rest of a long word, come to stand side by side.
+    Only children come last and fill the holes from the left.
     """
     cdef uint32_t place = next_free(layout, max(next_single[0], symbol))
     if symbol <= next_single[0]:

@@ -44,8 +44,7 @@ class Encoding:
         self._spec = spec
         self._make_normalizer = cache(partial(_normalizer, spec.rules, self._flags))
         self._limit = min(spec.max_input_chars_per_word, _NO_LIMIT)
-        ids = spec.vocabulary.ids
-        self._alphabet = Alphabet(list(ids))
+        self._alphabet = Alphabet(list(spec.vocabulary.ids))
         classes = char_classes(spec.rules, **self._flags)
         tables = (classes.page_index, classes.pages, classes.runs)
         trie = self._trie(word_letters(*tables, self._alphabet))
@@ -61,7 +60,7 @@ class Encoding:
                 None,
                 _NO_LIMIT,
                 special_alphabet,
-                ids[spec.unk_token],
+                spec.vocabulary.ids[spec.unk_token],
             ),
             special_alphabet,
             max_word_chars=self._limit,

@@ -124,9 +124,11 @@ class Vocabulary:
         >>> Vocabulary.from_text("[UNK]\r\na\r\n").ids
         {'[UNK]': 0, 'a': 1}
         """
-        if found := _LONE_SURROGATE.search(text):
-            line = text.count("\n", 0, found.start()) + 1
-            raise ValueError(f"line {line} of {source}: the token holds a lone surrogate")
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            line = text.count("\n", 0, error.start) + 1
+            raise ValueError(f"line {line} of {source}: the token holds a lone surrogate") from None
         return cls._from_valid_text(text, source)
 
     @classmethod
