@@ -44,7 +44,8 @@ class Encoding:
         self._spec = spec
         self._make_normalizer = cache(partial(_normalizer, spec.rules, self._flags))
         self._limit = min(spec.max_input_chars_per_word, _NO_LIMIT)
-        self._alphabet = Alphabet(list(spec.vocabulary.ids))
+        self._ids = spec.vocabulary.ids
+        self._alphabet = Alphabet(list(self._ids))
         classes = char_classes(spec.rules, **self._flags)
         tables = (classes.page_index, classes.pages, classes.runs)
         trie = self._trie(word_letters(*tables, self._alphabet))
@@ -60,7 +61,7 @@ class Encoding:
                 None,
                 _NO_LIMIT,
                 special_alphabet,
-                spec.vocabulary.ids[spec.unk_token],
+                self._ids[spec.unk_token],
             ),
             special_alphabet,
             max_word_chars=self._limit,
@@ -93,14 +94,13 @@ class Encoding:
         }
 
     def _trie(self, letters: bytes | None) -> DoubleTrie:
-        ids, unk_token = self._spec.vocabulary.ids, self._spec.unk_token
         return DoubleTrie(
-            list(ids),
-            list(ids.values()),
+            list(self._ids),
+            list(self._ids.values()),
             self._spec.prefix,
             self._limit,
             self._alphabet,
-            ids[unk_token],
+            self._ids[self._spec.unk_token],
             letters,
         )
 
