@@ -2,6 +2,7 @@
 
 import pytest
 from conftest import DATA
+from tokenizers import Tokenizer
 
 from piecework import WordPieceTokenizer
 
@@ -12,6 +13,17 @@ def test_from_vocab(benchmark, name):
     if not path.exists():
         pytest.skip(f"no {path}")
     benchmark(WordPieceTokenizer.from_vocab, path)
+
+
+@pytest.mark.parametrize("name", ["bert-base-uncased", "bert-base-multilingual-cased"])
+@pytest.mark.parametrize("library", ["piecework", "tokenizers"])
+@pytest.mark.filterwarnings("ignore::piecework.TokenizerFileWarning")
+def test_from_tokenizer_json(benchmark, name, library):
+    path = DATA / "vocabs" / name / "tokenizer.json"
+    if not path.exists():
+        pytest.skip(f"no {path}")
+    load = {"piecework": WordPieceTokenizer.from_hf_json, "tokenizers": Tokenizer.from_file}
+    benchmark(load[library], str(path))
 
 
 def test_from_pretrained(benchmark):

@@ -85,15 +85,15 @@ PITFALLS = [
         (
             (
                 ENCODING,
-                "    tokens = list(ids)\n",
+                "        self._ids = spec.vocabulary.ids\n",
                 """\
-    n_prefix = len(spec.prefix)
-    shorter_of = {
-        token: [token[:n] for n in range(token.startswith(spec.prefix) * n_prefix + 1, len(token))]
-        for token in ids
-    }
-    ids = {token: ids[token] for token, shorter in shorter_of.items() if not ids.keys() & shorter}
-    tokens = list(ids)
+        ids, n_prefix = spec.vocabulary.ids, len(spec.prefix)
+        shorter_of = {
+            t: [t[:n] for n in range(t.startswith(spec.prefix) * n_prefix + 1, len(t))] for t in ids
+        }
+        self._ids = {
+            token: ids[token] for token, shorter in shorter_of.items() if not ids.keys() & shorter
+        }
 """,
             ),
         ),
@@ -116,11 +116,11 @@ PITFALLS = [
         (
             (
                 ENCODING,
-                "    tokens = list(ids)\n",
+                "        self._ids = spec.vocabulary.ids\n",
                 """\
-    bare = {token.removeprefix(spec.prefix): id_ for token, id_ in ids.items()}
-    ids = {**bare, **ids}
-    tokens = list(ids)
+        ids = spec.vocabulary.ids
+        bare = {token.removeprefix(spec.prefix): id_ for token, id_ in ids.items()}
+        self._ids = {**bare, **ids}
 """,
             ),
         ),

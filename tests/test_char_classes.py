@@ -38,7 +38,7 @@ class Classes(dict[int, str]):
 
     def __init__(self, classes: CharClasses) -> None:
         super().__init__()
-        self.entries = classes.pages[classes.page_index].reshape(-1)
+        self.entries = np.asarray(classes.pages)[np.asarray(classes.page_index)].reshape(-1)
         self.runs = classes.runs
 
     def read(self, cp: int) -> tuple[Kind, str]:
@@ -210,13 +210,12 @@ def test_shipped_classes_are_those_of_the_tables(name):
 @every_rule_set
 def test_arrays_are_as_the_kernel_wants_them(name):
     classes = char_classes(name, **UNCASED)
-    assert (classes.page_index.dtype, classes.page_index.shape) == (np.uint16, (17408,))
-    assert (classes.pages.dtype, classes.pages.shape[1]) == (np.uint32, 64)
-    assert classes.runs.dtype == np.uint32
-    assert all(
-        each.flags.c_contiguous for each in (classes.page_index, classes.pages, classes.runs)
-    )
-    assert classes.page_index.max() < len(classes.pages)
+    page_index, pages, runs = map(np.asarray, (classes.page_index, classes.pages, classes.runs))
+    assert (page_index.dtype, page_index.shape) == (np.uint16, (17408,))
+    assert (pages.dtype, pages.shape[1]) == (np.uint32, 64)
+    assert runs.dtype == np.uint32
+    assert all(each.flags.c_contiguous for each in (page_index, pages, runs))
+    assert page_index.max() < len(pages)
 
 
 def test_classes_are_made_once():

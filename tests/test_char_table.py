@@ -18,7 +18,7 @@ def build(entry=None, *, page_index=None, runs=None):
         ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase"), True
     )
     classes = char_classes(rule_set("huggingface"), **flags)
-    pages = classes.pages.copy()
+    pages = np.array(classes.pages)
     if entry is not None:
         pages[classes.page_index[ord("a") // 64], ord("a") % 64] = entry
     alphabet = Alphabet(TOKENS)

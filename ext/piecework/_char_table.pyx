@@ -17,7 +17,7 @@ from piecework._items cimport SYMBOL_SHIFT
 from piecework._trie cimport (
     NO_STATE, ROOT, DoubleArray, DoubleTrie, child_of, ends_token, unit_at,
 )
-from piecework._types cimport int64_t, uint16_t, uint32_t
+from piecework._types cimport int64_t, uint8_t, uint16_t, uint32_t
 
 
 cdef enum:
@@ -59,11 +59,7 @@ cdef class CharTable:
         const uint32_t[::1] runs, Alphabet alphabet, DoubleTrie trie,
         list special_starts,
     ):
-        if page_index.shape[0] != N_PAGES or pages.shape[1] != PAGE_SIZE:
-            raise ValueError(
-                f"expected {N_PAGES} page numbers and pages of {PAGE_SIZE} entries, "
-                f"got {page_index.shape[0]} and {pages.shape[1]}"
-            )
+        check_pages(page_index, pages)
         copy_runs(self, runs, alphabet)
         fill_table(
             self, page_index, pages, runs, alphabet, trie, special_starts
@@ -72,6 +68,70 @@ cdef class CharTable:
     def __dealloc__(self):
         PyMem_RawFree(self.table)
         PyMem_RawFree(self.runs)
+
+
+def word_letters(
+    const uint16_t[::1] page_index, const uint32_t[:, ::1] pages,
+    const uint32_t[::1] runs, Alphabet alphabet not None,
+):
+    """Say which symbols can stand in a word beside others.
+
+    The rest are those of characters that are isolated, dropped or always become others. A token
+    of several characters with one of them is part of no word: under BERT's rules "##", say.
+
+    Parameters
+    ----------
+    page_index, pages, runs
+        As for CharTable.
+    alphabet : Alphabet
+
+    Returns
+    -------
+    bytes
+        1 or 0 for each symbol, that of all other characters (0) included.
+    """
+    cdef bytearray found = bytearray(alphabet.n_symbols + 1)
+    cdef uint8_t* letters = found
+    cdef const SymbolTable* symbols = &alphabet.table
+    cdef uint32_t page, first, i, n_left
+    cdef const uint32_t* classes
+    cdef Py_ssize_t k = 0
+    check_pages(page_index, pages)
+    cdef list uniform = uniform_pages(pages)
+    for page in range(<uint32_t>N_PAGES):
+        if uniform[page_index[page]] and not symbols.page_index[page]:
+            continue  # they become themselves, and are in no token
+        first = page << PAGE_BITS
+        classes = &pages[page_index[page], 0]
+        for i in range(<uint32_t>PAGE_SIZE):
+            if classes[i] >> CLASS_SHIFT == CLASS_LETTER:
+                letters[symbol_of(symbols, target_of(first + i, classes[i]))] = 1
+    while k < runs.shape[0]:
+        n_left = runs[k]
+        k += 1
+        while n_left and k < runs.shape[0]:
+            if runs[k] >= N_CODE_POINTS:
+                raise ValueError(f"runs[{k}] is no code point: {runs[k]}")
+            letters[symbol_of(symbols, runs[k])] = 1
+            n_left -= 1
+            k += 1
+    return bytes(found)
+
+
+cdef int check_pages(
+    const uint16_t[::1] page_index, const uint32_t[:, ::1] pages
+) except -1:
+    """Raise for pages that are not as CharTable says."""
+    cdef uint32_t page
+    if page_index.shape[0] != N_PAGES or pages.shape[1] != PAGE_SIZE:
+        raise ValueError(
+            f"expected {N_PAGES} page numbers and pages of {PAGE_SIZE} entries, "
+            f"got {page_index.shape[0]} and {pages.shape[1]}"
+        )
+    for page in range(<uint32_t>N_PAGES):
+        if page_index[page] >= pages.shape[0]:
+            raise ValueError(f"page_index[{page}] is {page_index[page]}, of {pages.shape[0]} pages")
+    return 0
 
 
 cdef int copy_runs(
@@ -138,20 +198,13 @@ cdef uint32_t lay_out_pages(
     Alphabet alphabet, list special_starts,
 ) except 0:
     """Say where each page above the BMP goes, in ascending order; return the table's size."""
-    cdef Py_ssize_t n_class_pages = pages.shape[0]
     cdef uint32_t page, class_page, size = FIXED_SIZE
     # Where the pages that are like this class page begin; 0: there is none so far.
-    cdef list shared = [0] * n_class_pages
-    cdef list uniform = [maps_to_itself(&pages[i, 0]) for i in range(n_class_pages)]
+    cdef list shared = [0] * pages.shape[0]
+    cdef list uniform = uniform_pages(pages)
     cdef set own = {cp >> PAGE_BITS for cp in special_starts}
-    for page in range(<uint32_t>N_PAGES):
+    for page in range(<uint32_t>BMP_SIZE >> PAGE_BITS, <uint32_t>N_PAGES):
         class_page = page_index[page]
-        if class_page >= n_class_pages:
-            raise ValueError(
-                f"page_index[{page}] is {class_page}, of {n_class_pages} pages"
-            )
-        if page < BMP_SIZE >> PAGE_BITS:
-            continue
         if alphabet.table.page_index[page] or page in own or not uniform[class_page]:
             page_start[page] = size
             size += PAGE_SIZE
@@ -161,6 +214,10 @@ cdef uint32_t lay_out_pages(
             page_start[page] = shared[class_page] = size
             size += PAGE_SIZE
     return size
+
+
+cdef list uniform_pages(const uint32_t[:, ::1] pages):
+    return [maps_to_itself(&pages[i, 0]) for i in range(pages.shape[0])]
 
 
 cdef bint maps_to_itself(const uint32_t* classes) noexcept nogil:
@@ -194,7 +251,7 @@ cdef inline int64_t entry_for(
     """Return the entry of one code point."""
     cdef uint32_t kind = char_class >> CLASS_SHIFT
     cdef Py_ssize_t payload = char_class & CLASS_PAYLOAD
-    cdef uint32_t target, symbol, child
+    cdef uint32_t symbol, child
     if FIRST_SURROGATE <= cp <= LAST_SURROGATE:
         return SURROGATE
     if kind == CLASS_DROP:
@@ -209,13 +266,18 @@ cdef inline int64_t entry_for(
         return (payload << SYMBOL_SHIFT) | (EXPANDS if kind == CLASS_EXPAND else REORDERS)
     if kind != CLASS_LETTER and kind != CLASS_ISOLATED:
         raise ValueError(f"U+{cp:04X} is of kind {kind}, which there is not")
-    target = (cp + char_class) & CLASS_PAYLOAD
-    if target >= N_CODE_POINTS:
-        raise ValueError(f"U+{cp:04X} would become {target:#x}")
-    symbol = symbol_of(symbols, target) << SYMBOL_SHIFT
+    symbol = symbol_of(symbols, target_of(cp, char_class)) << SYMBOL_SHIFT
     if kind == CLASS_LETTER:
         return KEPT | symbol
     child = child_of(trie, ROOT, symbol | trie.word_start)
     if child == NO_STATE or not ends_token(unit_at(trie, child)):
         symbol = trie.unknown
     return KEPT | ENDS_WORD | symbol | trie.word_start
+
+
+cdef inline uint32_t target_of(uint32_t cp, uint32_t char_class) except? 0xFFFFFFFFu:
+    """Return what a code point of the class of a letter, or an isolated one, becomes."""
+    cdef uint32_t target = (cp + char_class) & CLASS_PAYLOAD
+    if target >= N_CODE_POINTS:
+        raise ValueError(f"U+{cp:04X} would become {target:#x}")
+    return target

@@ -4,15 +4,15 @@
 start of a word, and the tokens with the continuation prefix (`##`), without it. Its symbols are
 those of an `Alphabet`. It does not change after it is built.
 
-Building takes three steps: a trie of linked nodes, found through a hash table of (node, symbol); a
-place in the double array for each node's children, the largest families first, so that the many
-single children fill the holes that are left; and the failure links.
+Building takes three steps: a trie of linked nodes, level by level, so that the children of a node
+are neighbours; a place in the double array for each node's children, the largest families first, so
+that the many single children fill the holes that are left; and the failure links.
 """
 
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 from cpython.unicode cimport PyUnicode_DATA, PyUnicode_KIND, PyUnicode_READ
 from cython cimport final
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from piecework._alphabet cimport Alphabet, symbol_of
 from piecework._items cimport SYMBOL_SHIFT
@@ -36,30 +36,31 @@ cdef class DoubleTrie:
         Made from the same tokens.
     unk_id : int
         The id of a word that can't be cut into pieces.
+    letters : bytes or None
+        For each symbol, whether a word can hold it beside others: what can't be part of a word is
+        left out. None: any can.
     """
 
     def __cinit__(
         self, list tokens, list ids, str prefix, Py_ssize_t max_chars, Alphabet alphabet,
-        int32_t unk_id,
+        int32_t unk_id, bytes letters=None,
     ):
-        cdef Builder builder = Builder(alphabet.n_symbols)
+        cdef Words words = Words(tokens, alphabet, letters)
         cdef Py_ssize_t prefix_len = len(prefix) if prefix is not None else 0
         cdef Py_ssize_t row
         cdef str token
         for row in range(len(tokens)):
             token = tokens[row]
             if len(token) <= max_chars:
-                builder.add(token, 0, builder.word_start, ids[row], alphabet)
-            # A bare prefix adds nothing: a match is at least one character long.
+                words.add(token, 0, words.word_start, ids[row])
             if (
                 prefix is not None and token.startswith(prefix)
                 and len(token) - prefix_len <= max_chars
             ):
-                builder.add(token, prefix_len, 0, ids[row], alphabet)
+                words.add(token, prefix_len, 0, ids[row])
         self.array.unk_id = unk_id
-        builder.add_unknown(unk_id)
-        builder.place(&self.array)
-        builder.link(&self.array)
+        words.add_unknown(unk_id)
+        build(words, &self.array)
 
     def __dealloc__(self):
         PyMem_RawFree(self.array.units)
@@ -92,164 +93,241 @@ cdef int32_t n_pops(const Pop* pops, int32_t pop) noexcept nogil:
     return 1 if pop >= 0 else pops[-1 - pop].n
 
 
-# One node of the linked trie. value: the id of the token that ends here, or -1.
-cdef struct Node:
-    uint32_t parent
-    uint32_t symbol  # on the edge from the parent
-    uint32_t n_children
-    int32_t value
+# A word that is to be put into the trie: what is still to be spelled of it.
+cdef struct Word:
+    size_t at  # its next symbol, in Words.symbols
+    uint32_t n_left
+    int32_t id
 
 
 @final
-cdef class Builder:
-    """A trie that grows, and then is laid out as a double array. Node 0 is its root."""
+cdef class Words:
+    """The words that a vocabulary puts into the tries, as symbols."""
 
-    cdef uint32_t n_symbols
+    cdef Alphabet alphabet
+    cdef bytes letters
     cdef uint32_t word_start  # a power of two above all symbols
-    cdef Node* nodes
-    cdef uint32_t n_nodes
-    cdef uint32_t nodes_cap
-    # Hash table from (parent, symbol) to node; 0, the root: free.
-    cdef uint32_t* table  # (table_mask + 1,), a power of two, at most half full
-    cdef uint32_t table_mask
-    cdef uint32_t* slot  # (n_nodes,): each node's place in the array, once it has one
+    cdef Word* words  # (n_words,)
+    cdef size_t n_words
+    cdef uint32_t* symbols  # (n_symbols,)
+    cdef size_t n_symbols
 
-    def __cinit__(self, uint32_t n_symbols):
-        self.n_symbols = n_symbols
+    def __cinit__(self, list tokens, Alphabet alphabet not None, bytes letters):
+        cdef size_t n_chars = 1  # that of the unknown word
+        cdef str token
+        if letters is not None and len(letters) != alphabet.n_symbols + 1:
+            raise ValueError(
+                f"letters: expected a byte for each of {alphabet.n_symbols + 1} symbols, "
+                f"got {len(letters)}"
+            )
+        self.alphabet = alphabet
+        self.letters = letters
         self.word_start = 1
-        while self.word_start <= n_symbols + 1:
+        while self.word_start <= alphabet.n_symbols + 1:
             self.word_start *= 2
-        self.nodes_cap = 1 << 12
-        self.table_mask = (1 << 13) - 1
-        self.nodes = <Node*>PyMem_RawMalloc(self.nodes_cap * sizeof(Node))
-        self.table = <uint32_t*>PyMem_RawCalloc(
-            <size_t>self.table_mask + 1, sizeof(uint32_t)
-        )
-        if self.nodes == NULL or self.table == NULL:
+        for token in tokens:
+            n_chars += 2 * <size_t>len(token)  # at the start of a word, and in it
+        self.words = <Word*>PyMem_RawMalloc((2 * <size_t>len(tokens) + 1) * sizeof(Word))
+        self.symbols = <uint32_t*>PyMem_RawMalloc(n_chars * sizeof(uint32_t))
+        if self.words == NULL or self.symbols == NULL:
             raise MemoryError
-        self.new_node(NO_STATE, 0)
 
     def __dealloc__(self):
-        PyMem_RawFree(self.nodes)
-        PyMem_RawFree(self.table)
-        PyMem_RawFree(self.slot)
+        PyMem_RawFree(self.words)
+        PyMem_RawFree(self.symbols)
 
     cdef int add(
-        self, str token, Py_ssize_t start, uint32_t first_bit, int32_t value,
-        Alphabet alphabet,
+        self, str token, Py_ssize_t start, uint32_t first_bit, int32_t value
     ) except -1:
-        """Add token[start:], if it is not empty; `first_bit` marks its first symbol."""
+        """Add token[start:], if it can occur; `first_bit` marks its first symbol.
+
+        Requires  each token of the list comes once with `first_bit`, and once without
+        """
         cdef void* data = PyUnicode_DATA(token)
         cdef int kind = PyUnicode_KIND(token)
-        cdef uint32_t node = 0, mark = first_bit
-        cdef Py_ssize_t i
-        for i in range(start, len(token)):
-            node = self.child(
-                node, symbol_of(&alphabet.table, PyUnicode_READ(kind, data, i)) | mark
-            )
-            mark = 0
-        if node:
-            self.nodes[node].value = value
+        cdef uint32_t* symbols = self.symbols + self.n_symbols
+        cdef Py_ssize_t n = len(token) - start, i
+        # A match is at least one character long. One that is isolated is a word.
+        cdef const char* letters = NULL
+        if self.letters is not None and not (n == 1 and first_bit):
+            letters = self.letters
+        if n == 0:
+            return 0
+        if n >= <Py_ssize_t>MAX_UNITS:
+            raise MemoryError(f"a token of {n:,} characters")
+        for i in range(n):
+            symbols[i] = symbol_of(&self.alphabet.table, PyUnicode_READ(kind, data, start + i))
+            if letters != NULL and not letters[symbols[i]]:
+                return 0
+        symbols[0] |= first_bit
+        self.append(n, value)
         return 0
 
-    cdef int add_unknown(self, int32_t unk_id) except -1:
+    cdef void add_unknown(self, int32_t unk_id):
         """Add the word that stands for all that are unknown."""
-        cdef uint32_t node = self.child(0, self.word_start | (self.n_symbols + 1))
-        self.nodes[node].value = unk_id
-        return 0
+        self.symbols[self.n_symbols] = self.word_start | (self.alphabet.n_symbols + 1)
+        self.append(1, unk_id)
 
-    cdef uint32_t child(self, uint32_t parent, uint32_t symbol) except? 0:
-        """Return the child of `parent` along `symbol`, made if it is not there."""
-        cdef uint32_t i = place_of(parent, symbol) & self.table_mask
-        cdef uint32_t node = self.table[i]
-        while node:
-            if self.nodes[node].parent == parent and self.nodes[node].symbol == symbol:
-                return node
-            i = (i + 1) & self.table_mask
-            node = self.table[i]
-        node = self.new_node(parent, symbol)
-        self.nodes[parent].n_children += 1
-        self.table[i] = node
-        if self.n_nodes > self.table_mask >> 1:
-            self.grow_table()
-        return node
+    cdef void append(self, size_t n, int32_t value):
+        self.words[self.n_words] = Word(self.n_symbols, <uint32_t>n, value)
+        self.n_words += 1
+        self.n_symbols += n
 
-    cdef uint32_t new_node(self, uint32_t parent, uint32_t symbol) except? 0:
-        cdef void* data
-        if self.n_nodes == self.nodes_cap:
-            if self.nodes_cap >= MAX_UNITS:
-                raise MemoryError(f"a vocabulary of more than {MAX_UNITS:,} trie states")
-            data = PyMem_RawRealloc(
-                self.nodes, 2 * <size_t>self.nodes_cap * sizeof(Node)
+
+# One node of the linked trie. Nodes are numbered level by level, 0 is the root, and the children
+# of a node follow each other.
+cdef struct Node:
+    uint32_t parent  # NO_STATE for the root
+    uint32_t symbol  # on the edge from the parent
+    uint32_t first  # child; before there are any, the first of the words that go on from here
+    uint32_t n  # how many they are
+    int32_t value  # the id of the word that ends here, or -1
+
+
+# A growable array.
+cdef struct Nodes:
+    Node* data
+    uint32_t n
+    uint32_t cap
+
+
+cdef int build(Words words, DoubleArray* array) except -1:
+    """Build the double array, which the caller then owns."""
+    cdef Nodes nodes = Nodes(NULL, 0, 0)
+    cdef Pops pops = Pops(NULL, 0, 0)
+    cdef uint32_t n_symbols = words.alphabet.n_symbols
+    cdef uint32_t* slot = NULL  # each node's place in the array
+    cdef bint linked = False, placed = False, spelled
+    with nogil:
+        spelled = spell(words.words, words.n_words, words.symbols, 2 * words.word_start, &nodes)
+        if spelled:
+            slot = <uint32_t*>PyMem_RawCalloc(nodes.n, sizeof(uint32_t))
+            placed = slot != NULL and place(
+                nodes.data, nodes.n, words.word_start | (n_symbols + 1), slot, array
             )
-            if data == NULL:
-                raise MemoryError
-            self.nodes = <Node*>data
-            self.nodes_cap *= 2
-        self.nodes[self.n_nodes] = Node(parent, symbol, 0, -1)
-        self.n_nodes += 1
-        return self.n_nodes - 1
-
-    cdef int grow_table(self) except -1:
-        cdef uint32_t mask = 4 * (self.table_mask + 1) - 1
-        cdef uint32_t* table = <uint32_t*>PyMem_RawCalloc(
-            <size_t>mask + 1, sizeof(uint32_t)
+        if placed:
+            linked = link_failures(nodes.data, nodes.n, slot, array, &pops)
+            array.pops = pops.data
+        PyMem_RawFree(nodes.data)
+        PyMem_RawFree(slot)
+    if not spelled and nodes.n >= MAX_UNITS:
+        raise MemoryError(f"a vocabulary of more than {MAX_UNITS:,} trie states")
+    if placed and not linked:
+        raise MemoryError(
+            f"the failure links of the vocabulary need more than {MAX_POPS:,} ids: "
+            "it holds very long tokens"
         )
-        cdef uint32_t node, i
-        if table == NULL:
-            raise MemoryError
-        for node in range(self.n_nodes):
-            if self.nodes[node].parent != NO_STATE:
-                i = place_of(self.nodes[node].parent, self.nodes[node].symbol) & mask
-                while table[i]:
-                    i = (i + 1) & mask
-                table[i] = node
-        PyMem_RawFree(self.table)
-        self.table = table
-        self.table_mask = mask
-        return 0
-
-    cdef int place(self, DoubleArray* array) except -1:
-        """Lay the nodes out as a double array, which the caller then owns."""
-        cdef Layout layout
-        cdef uint32_t* base = NULL
-        cdef bint placed
-        memset(&layout, 0, sizeof(Layout))
-        self.slot = <uint32_t*>PyMem_RawCalloc(self.n_nodes, sizeof(uint32_t))
-        base = <uint32_t*>PyMem_RawCalloc(self.n_nodes, sizeof(uint32_t))
-        with nogil:
-            placed = self.slot != NULL and base != NULL and lay_out(
-                self.nodes, self.n_nodes, self.word_start | (self.n_symbols + 1), base, self.slot,
-                &layout
-            ) and fill_array(self.nodes, self.n_nodes, base, self.slot, &layout, array)
-        PyMem_RawFree(base)
-        PyMem_RawFree(layout.used)
-        PyMem_RawFree(layout.full)
-        if not placed:
-            raise MemoryError
-        array.word_start = self.word_start << SYMBOL_SHIFT
-        array.unknown = (self.n_symbols + 1) << SYMBOL_SHIFT
-        return 0
-
-    cdef int link(self, DoubleArray* array) except -1:
-        """Find the failure links of all states."""
-        cdef Pops pops = Pops(NULL, 0, 0)
-        cdef bint linked
-        with nogil:
-            linked = link_failures(self.nodes, self.n_nodes, self.slot, array, &pops)
-        array.pops = pops.data
-        if not linked:
-            raise MemoryError(
-                f"the failure links of the vocabulary need more than {MAX_POPS:,} ids: "
-                "it holds very long tokens"
-            )
-        return 0
+    if not linked:
+        raise MemoryError
+    array.word_start = words.word_start << SYMBOL_SHIFT
+    array.unknown = (n_symbols + 1) << SYMBOL_SHIFT
+    return 0
 
 
-cdef inline uint32_t place_of(uint32_t parent, uint32_t symbol) noexcept nogil:
-    """Hash an edge."""
-    cdef uint64_t key = (<uint64_t>parent << 32) | symbol
-    return <uint32_t>((key * <uint64_t>0x9E3779B97F4A7C15u) >> 32)
+cdef bint spell(
+    Word* words, size_t n_words, const uint32_t* symbols, uint32_t max_symbol, Nodes* nodes
+) noexcept nogil:
+    """Make the nodes of all words; False without memory, or for more than MAX_UNITS.
+
+    Words that go on from the same node stand side by side, and are sorted on by their next symbol,
+    which takes the place of a search for each letter of each word.
+    """
+    cdef Word* spare = <Word*>PyMem_RawMalloc(n_words * sizeof(Word))
+    cdef uint32_t* child = <uint32_t*>PyMem_RawCalloc(
+        <size_t>max_symbol + 1, sizeof(uint32_t)
+    )  # the newest node along each symbol
+    cdef uint32_t node = 0
+    cdef bint spelled = (
+        spare != NULL and child != NULL and n_words < NO_STATE
+        and add_node(nodes, Node(NO_STATE, 0, 0, <uint32_t>n_words, -1))
+    )
+    while spelled and node < nodes.n:
+        spelled = expand(node, words, spare, symbols, child, nodes)
+        node += 1
+    PyMem_RawFree(spare)
+    PyMem_RawFree(child)
+    return spelled
+
+
+cdef bint expand(
+    uint32_t parent, Word* words, Word* spare, const uint32_t* symbols, uint32_t* child,
+    Nodes* nodes,
+) noexcept nogil:
+    """Make the children of a node and hand its words on to them; False without memory."""
+    cdef uint32_t start = nodes.data[parent].first, stop = start + nodes.data[parent].n
+    cdef uint32_t first = nodes.n, i, node, symbol, place = start
+    if stop - start == 1 and words[start].n_left:  # nothing to sort
+        nodes.data[parent].first = first
+        words[start].n_left -= 1
+        words[start].at += 1
+        return add_node(nodes, Node(parent, symbols[words[start].at - 1], start, 1, -1))
+    for i in range(start, stop):
+        if words[i].n_left == 0:
+            nodes.data[parent].value = words[i].id
+            continue
+        symbol = symbols[words[i].at]
+        if child[symbol] < first:
+            child[symbol] = nodes.n
+            if not add_node(nodes, Node(parent, symbol, 0, 0, -1)):
+                return False
+        nodes.data[child[symbol]].n += 1
+    nodes.data[parent].first = first
+    nodes.data[parent].n = nodes.n - first
+    for node in range(first, nodes.n):
+        nodes.data[node].first = place
+        place += nodes.data[node].n
+    for i in range(start, stop):
+        if words[i].n_left:
+            node = child[symbols[words[i].at]]
+            spare[nodes.data[node].first] = Word(words[i].at + 1, words[i].n_left - 1, words[i].id)
+            nodes.data[node].first += 1
+    for node in range(first, nodes.n):
+        nodes.data[node].first -= nodes.data[node].n
+    memcpy(words + start, spare + start, (place - start) * sizeof(Word))
+    return True
+
+
+cdef bint add_node(Nodes* nodes, Node node) noexcept nogil:
+    """Append a node; False without memory, or for more than MAX_UNITS."""
+    cdef uint32_t cap = max(<uint32_t>4096, 2 * nodes.cap)
+    cdef void* data
+    if nodes.n == nodes.cap:
+        data = NULL
+        if nodes.n < MAX_UNITS:
+            data = PyMem_RawRealloc(nodes.data, cap * sizeof(Node))
+        if data == NULL:
+            return False
+        nodes.data = <Node*>data
+        nodes.cap = cap
+    nodes.data[nodes.n] = node
+    nodes.n += 1
+    return True
+
+
+cdef bint place(
+    const Node* nodes, uint32_t n_nodes, uint32_t max_symbol, uint32_t* slot, DoubleArray* array
+) noexcept nogil:
+    """Lay the nodes out as a double array; False without memory.
+
+    Ensures  slot[n] is a place of its own for each node; array.n_units is large enough for Unit's
+             invariant
+    """
+    cdef Layout layout
+    cdef uint32_t* base = <uint32_t*>PyMem_RawCalloc(n_nodes, sizeof(uint32_t))
+    cdef uint32_t* order = <uint32_t*>PyMem_RawMalloc(n_nodes * sizeof(uint32_t))
+    cdef bint placed
+    memset(&layout, 0, sizeof(Layout))
+    placed = (
+        base != NULL and order != NULL
+        and order_by_size(nodes, n_nodes, order)
+        and place_families(nodes, n_nodes, order, base, slot, &layout)
+        and fill_array(nodes, n_nodes, base, slot, layout.end + max_symbol + 1, array)
+    )
+    PyMem_RawFree(base)
+    PyMem_RawFree(order)
+    PyMem_RawFree(layout.used)
+    PyMem_RawFree(layout.full)
+    return placed
 
 
 # Which places of the double array are taken. All of them are free from `end` on.
@@ -265,56 +343,6 @@ cdef struct Layout:
     uint32_t end
 
 
-cdef bint lay_out(
-    const Node* nodes, uint32_t n_nodes, uint32_t max_symbol, uint32_t* base,
-    uint32_t* slot, Layout* layout,
-) noexcept nogil:
-    """Find a base for the children of each node; False without memory.
-
-    Ensures  slot[n] is a place of its own for each node; base[n] + symbol is the place
-             of each child; layout.end is large enough for Unit's invariant
-    """
-    cdef uint32_t* family = <uint32_t*>PyMem_RawCalloc(
-        <size_t>n_nodes + 1, sizeof(uint32_t)
-    )  # where the children of a node begin in `members`
-    cdef uint32_t* members = <uint32_t*>PyMem_RawCalloc(n_nodes, sizeof(uint32_t))
-    cdef uint32_t* order = <uint32_t*>PyMem_RawCalloc(n_nodes, sizeof(uint32_t))
-    cdef bint placed = (
-        family != NULL and members != NULL and order != NULL
-        and list_families(nodes, n_nodes, family, members)
-        and order_by_size(nodes, n_nodes, order)
-        and place_families(nodes, n_nodes, family, members, order, base, slot, layout)
-        and reserve_places(layout, layout.end + max_symbol + 1)
-    )
-    PyMem_RawFree(family)
-    PyMem_RawFree(members)
-    PyMem_RawFree(order)
-    if placed:
-        layout.end += max_symbol + 1
-    return placed
-
-
-cdef bint list_families(
-    const Node* nodes, uint32_t n_nodes, uint32_t* family, uint32_t* members
-) noexcept nogil:
-    """Group the nodes by parent: node n's children are members[family[n]:family[n + 1]]."""
-    cdef uint32_t node, parent
-    cdef uint32_t total = 0
-    for node in range(n_nodes):
-        family[node] = total
-        total += nodes[node].n_children
-    family[n_nodes] = total
-    for node in range(n_nodes):
-        parent = nodes[node].parent
-        if parent != NO_STATE:
-            members[family[parent]] = node
-            family[parent] += 1
-    for node in range(n_nodes, 0, -1):  # each entry now holds its end: shift them back
-        family[node] = family[node - 1]
-    family[0] = 0
-    return True
-
-
 cdef bint order_by_size(
     const Node* nodes, uint32_t n_nodes, uint32_t* order
 ) noexcept nogil:
@@ -325,65 +353,77 @@ cdef bint order_by_size(
     if keys == NULL:
         return False
     for node in range(n_nodes):
-        largest = max(largest, nodes[node].n_children)
+        largest = max(largest, nodes[node].n)
     for node in range(n_nodes):
-        keys[node] = largest - nodes[node].n_children
+        keys[node] = largest - nodes[node].n
     sorted = counting_sort(keys, n_nodes, largest, order)
     PyMem_RawFree(keys)
     return sorted
 
 
 cdef bint place_families(
-    const Node* nodes, uint32_t n_nodes, const uint32_t* family, const uint32_t* members,
-    const uint32_t* order, uint32_t* base, uint32_t* slot, Layout* layout,
+    const Node* nodes, uint32_t n_nodes, const uint32_t* order, uint32_t* base, uint32_t* slot,
+    Layout* layout,
 ) noexcept nogil:
-    cdef uint32_t i, k, node, n, size = 0, from_base = 0, next_single = 0
-    cdef const uint32_t* children
+    """Find a base for the children of each node, and a place for each child; False as place."""
+    cdef uint32_t i, node, size = 0, from_base = 0, next_single = 0
     if not reserve_places(layout, 1):
         return False
     mark_used(layout, ROOT)
     slot[0] = ROOT
     for i in range(n_nodes):
         node = order[i]
-        n = nodes[node].n_children
-        if n == 0:
+        if nodes[node].n == 0:
             break
-        if n != size:  # smaller families may fit where larger ones did not
-            size = n
+        if nodes[node].n != size:  # smaller families may fit where larger ones did not
+            size = nodes[node].n
             from_base = 0
-        children = members + family[node]
-        if n > 1:
-            base[node] = find_base(nodes, children, n, &from_base, layout)
-        else:
-            base[node] = find_single_base(
-                nodes[children[0]].symbol, &next_single, layout
-            )
-        if base[node] == NO_STATE:
-            return False
-        for k in range(n):
-            slot[children[k]] = base[node] + nodes[children[k]].symbol
-            mark_used(layout, slot[children[k]])
+        if size > 1:
+            base[node] = find_base(nodes + nodes[node].first, size, &from_base, layout)
+            if not take_places(nodes, node, base, slot, layout):
+                return False
+        elif node == 0 or nodes[nodes[node].parent].n > 1:
+            # Only children of only children, the rest of a long word, stand side by side.
+            while nodes[node].n == 1:
+                base[node] = find_single_base(
+                    nodes[nodes[node].first].symbol, &next_single, layout
+                )
+                if not take_places(nodes, node, base, slot, layout):
+                    return False
+                node = nodes[node].first
+    return True
+
+
+cdef inline bint take_places(
+    const Node* nodes, uint32_t parent, const uint32_t* base, uint32_t* slot, Layout* layout
+) noexcept nogil:
+    """Give the children of a node their places; False if it has no base."""
+    cdef uint32_t i, first = nodes[parent].first
+    if base[parent] == NO_STATE:
+        return False
+    for i in range(first, first + nodes[parent].n):
+        slot[i] = base[parent] + nodes[i].symbol
+        mark_used(layout, slot[i])
     return True
 
 
 # Where a family did not fit at PATIENCE free places in a row, the search of the next
 # one of its size begins behind them; one that did not fit at MAX_TRIES goes to the end.
-# So dense regions are not searched again and again. With these numbers the arrays of the
-# vocabularies of 30,522 and 119,547 tokens have no hole left, and placing takes less
-# time than adding the tokens.
+# So dense regions are not searched again and again. With these numbers the array of the
+# vocabulary of 30,522 tokens has no hole left and that of 119,547 tokens (and 10,000
+# symbols) a seventh, and placing takes less time than making the nodes.
 cdef enum:
     PATIENCE = 16
     MAX_TRIES = 64
 
 
 cdef uint32_t find_base(
-    const Node* nodes, const uint32_t* children, uint32_t n, uint32_t* from_base,
-    Layout* layout,
+    const Node* children, uint32_t n, uint32_t* from_base, Layout* layout
 ) noexcept nogil:
     """Return a base at which all children have a free place; NO_STATE without memory."""
     cdef uint32_t first = NO_STATE, last = 0, symbol, place, base, k, tried = 0
     for k in range(n):
-        symbol = nodes[children[k]].symbol
+        symbol = children[k].symbol
         first = min(first, symbol)
         last = max(last, symbol)
     place = from_base[0] + first
@@ -393,7 +433,7 @@ cdef uint32_t find_base(
         if not reserve_places(layout, base + last + 1):
             return NO_STATE
         for k in range(n):
-            if is_used(layout, base + nodes[children[k]].symbol):
+            if is_used(layout, base + children[k].symbol):
                 break
         else:
             if tried >= PATIENCE:
@@ -408,8 +448,7 @@ cdef inline uint32_t find_single_base(
 ) noexcept nogil:
     """Return a base for an only child; NO_STATE without memory.
 
-    Only children come last and fill the holes from the left, so chains of them, the
-    rest of a long word, come to stand side by side.
+    Only children come last and fill the holes from the left.
     """
     cdef uint32_t place = next_free(layout, max(next_single[0], symbol))
     if symbol <= next_single[0]:
@@ -498,22 +537,24 @@ cdef bint extend_bits(uint64_t** bits, uint32_t n_old, uint32_t n) noexcept nogi
 
 cdef bint fill_array(
     const Node* nodes, uint32_t n_nodes, const uint32_t* base, const uint32_t* slot,
-    const Layout* layout, DoubleArray* array,
+    uint32_t n_units, DoubleArray* array,
 ) noexcept nogil:
-    """Write the units for the layout; False without memory."""
+    """Write the units for the layout; False without memory, or for more than MAX_UNITS."""
     cdef uint32_t node, place
     cdef Unit* unit
-    array.n_units = layout.end
-    array.units = <Unit*>PyMem_RawMalloc(<size_t>layout.end * sizeof(Unit))
+    if n_units > MAX_UNITS:
+        return False
+    array.n_units = n_units
+    array.units = <Unit*>PyMem_RawMalloc(<size_t>n_units * sizeof(Unit))
     if array.units == NULL:
         return False
-    for place in range(layout.end):
+    for place in range(n_units):
         array.units[place] = Unit(0, NO_STATE, ROOT, NO_PIECES)
     for node in range(n_nodes):
         unit = &array.units[slot[node]]
         # Behind a state without children a piece ends: the search for one there and the
         # search at the root then look into the same cache line.
-        unit.base = base[node if nodes[node].n_children else 0] << SYMBOL_SHIFT
+        unit.base = base[node if nodes[node].n else 0] << SYMBOL_SHIFT
         if nodes[node].parent != NO_STATE:
             unit.parent = slot[nodes[node].parent] << SYMBOL_SHIFT
     return True
@@ -536,23 +577,18 @@ cdef bint link_failures(
 ) noexcept nogil:
     """Fill in `fail` and `pop` of each state, short texts first; False without memory.
 
-    The link of a state hangs on its parent's and on those of shorter texts.
+    The link of a state hangs on its parent's and on those of shorter texts. So nodes that are
+    numbered level by level come in the right order.
     """
-    cdef uint32_t* order = <uint32_t*>PyMem_RawMalloc(n_nodes * sizeof(uint32_t))
-    cdef uint32_t i, node
+    cdef uint32_t node
     cdef Unit* unit
-    cdef bint linked = order != NULL and order_by_depth(nodes, n_nodes, order)
-    if linked:
-        for i in range(1, n_nodes):
-            node = order[i]
-            unit = &array.units[slot[node]]
-            if nodes[node].value >= 0:  # the longest piece is all of the text
-                unit.pop = nodes[node].value
-            elif not link_state(array, unit, nodes[node].symbol << SYMBOL_SHIFT, pops):
-                linked = False
-                break
-    PyMem_RawFree(order)
-    return linked
+    for node in range(1, n_nodes):
+        unit = &array.units[slot[node]]
+        if nodes[node].value >= 0:  # the longest piece is all of the text
+            unit.pop = nodes[node].value
+        elif not link_state(array, unit, nodes[node].symbol << SYMBOL_SHIFT, pops):
+            return False
+    return True
 
 
 cdef bint link_state(
@@ -599,26 +635,6 @@ cdef bint join_pops(int32_t* pop, int32_t more, Pops* pops) noexcept nogil:
     pops.n = first + n
     pop[0] = <int32_t>(-first - n)
     return True
-
-
-cdef bint order_by_depth(
-    const Node* nodes, uint32_t n_nodes, uint32_t* order
-) noexcept nogil:
-    """Sort the nodes by distance from the root; False without memory.
-
-    Requires  a node comes after its parent
-    """
-    cdef uint32_t* depth = <uint32_t*>PyMem_RawCalloc(n_nodes, sizeof(uint32_t))
-    cdef uint32_t node, deepest = 0
-    cdef bint sorted
-    if depth == NULL:
-        return False
-    for node in range(1, n_nodes):
-        depth[node] = depth[nodes[node].parent] + 1
-        deepest = max(deepest, depth[node])
-    sorted = counting_sort(depth, n_nodes, deepest, order)
-    PyMem_RawFree(depth)
-    return sorted
 
 
 cdef bint counting_sort(

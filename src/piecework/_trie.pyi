@@ -12,6 +12,7 @@ class DoubleTrie:
         max_chars: int,
         alphabet: Alphabet,
         unk_id: int,
+        letters: bytes | None = None,
     ) -> DoubleTrie: ...
     @property
     def n_units(self) -> int: ...

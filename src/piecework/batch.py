@@ -10,12 +10,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
-import numpy as np
-from numpy.typing import DTypeLike, NDArray
-
+from piecework._numpy import np
 from piecework.protocol import as_int
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
 
 _REPR_ROWS = 3
 _REPR_IDS = 6
@@ -162,7 +163,7 @@ class Batch:
         pad_id: int = 0,
         side: Literal["right", "left"] = "right",
         multiple_of: int = 1,
-        dtype: DTypeLike = np.int32,
+        dtype: DTypeLike = "int32",
     ) -> PaddedBatch:
         """Return the rows as one matrix, filled up with padding.
 

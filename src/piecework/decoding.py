@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
+from piecework._numpy import np
 from piecework.batch import Batch
 from piecework.protocol import as_int_list
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -163,7 +162,7 @@ def load_pretrained(
 
 
 def _embedded_vocabulary() -> Vocabulary:
-    file = resources.files("piecework") / "data" / EMBEDDED / "vocab.txt"
+    file = Path(__file__).with_name("data") / EMBEDDED / "vocab.txt"
     return Vocabulary.from_text(file.read_text("utf-8"), f"the embedded {EMBEDDED}")
 
 

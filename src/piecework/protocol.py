@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
-import numpy as np
+from piecework._numpy import np
 
 T = TypeVar("T", bound="Tokenizer")
 

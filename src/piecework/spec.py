@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
+from piecework._numpy import np
 from piecework.errors import short_repr
 from piecework.rules.rule_set import checked_name
 from piecework.vocabulary import Vocabulary, check_unk_token
@@ -119,7 +118,7 @@ def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _flag(name: str, value: object, expected: str = "a bool") -> bool:
-    if not isinstance(value, (bool, np.bool_)):
+    if type(value) is not bool and not isinstance(value, np.bool_):
         raise TypeError(f"{name}: expected {expected}, got {short_repr(value)}")
     return bool(value)
 
@@ -142,7 +141,9 @@ def _text(name: str, value: object) -> str:
 
 
 def _limit(name: str, value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+    if type(value) is not int and (
+        isinstance(value, bool) or not isinstance(value, (int, np.integer))
+    ):
         raise TypeError(f"{name}: expected an integer, got {short_repr(value)}")
     if not 1 <= value <= MAX_LIMIT:
         raise ValueError(

@@ -8,23 +8,23 @@ modules of their own. It does not truncate or pad.
 from __future__ import annotations
 
 import copy
-import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from piecework._numpy import np
 from piecework.batch import Batch
 from piecework.decoding import Decoder
-from piecework.encoding import build_encoding
+from piecework.encoding import Encoding
 from piecework.errors import listed, short_repr
 from piecework.pretrained import bert_spec, load_pretrained
 from piecework.spec import TokenizerSpec, checked_options
 from piecework.tokenizer_json import read_tokenizer_json, to_json, write_tokenizer_json
 from piecework.vocabulary import Vocabulary, read_vocabulary, write_vocabulary
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class WordPieceTokenizer:
@@ -110,7 +110,8 @@ class WordPieceTokenizer:
 
     def _use(self, spec: TokenizerSpec) -> None:
         self._spec = spec
-        self._encoder, self._matcher, self._normalizer = build_encoding(spec)
+        self._encoding = Encoding(spec)
+        self._encoder = self._encoding.encoder
         template = spec.template
         self._before = tuple(id_ for _, id_ in template.before) if template else ()
         self._after = tuple(id_ for _, id_ in template.after) if template else ()
@@ -304,7 +305,7 @@ class WordPieceTokenizer:
         >>> WordPieceTokenizer({"[UNK]": 0}).normalize("Café")
         'cafe'
         """
-        return self._normalizer.normalize(_checked_text(text))
+        return self._encoding.normalizer.normalize(_checked_text(text))
 
     def basic_tokenize(self, text: str) -> list[str]:
         """Return the normalized words: the input of WordPiece.
@@ -316,7 +317,7 @@ class WordPieceTokenizer:
         >>> WordPieceTokenizer({"[UNK]": 0}).basic_tokenize("日本x y!")
         ['日', '本', 'x', 'y', '!']
         """
-        return self._normalizer.basic_tokenize(_checked_text(text))
+        return self._encoding.normalizer.basic_tokenize(_checked_text(text))
 
     def wordpiece(self, word: str) -> list[int]:
         """Return the ids of one word, taken as it is: no normalization, no splitting.
@@ -327,7 +328,7 @@ class WordPieceTokenizer:
         >>> tokenizer.wordpiece("unable"), tokenizer.wordpiece("Unable")
         ([1, 2], [0])
         """
-        return self._matcher.match(_checked_text(word, "word"))
+        return self._encoding.matcher.match(_checked_text(word, "word"))
 
     def tokenize(self, text: str) -> list[str]:
         """Return the tokens of a text: those of :meth:`encode`, as strings."""
@@ -485,6 +486,8 @@ class WordPieceTokenizer:
 
     @cached_property
     def _content_hash(self) -> str:
+        import hashlib  # seldom needed, and slow to import
+
         return hashlib.sha256(to_json(self._spec).encode()).hexdigest()
 
     @cached_property

@@ -11,7 +11,6 @@ import errno
 import operator
 import os
 import re
-import secrets
 import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -19,15 +18,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import SupportsIndex
 
-import numpy as np
-
+from piecework._numpy import np
+from piecework._vocab import any_ends_in, count_ids
 from piecework.errors import VocabularyWarning, listed, short_repr, shorten, warn
 
 MAX_IDS = 1 << 28  # an item of the kernel holds an id in 28 bits
 
 # The White_Space characters that the reference's vocab.txt reader trims from the end of a line.
-_TRAILING_SPACE = re.compile(
-    r"[\t\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000](?=\n|\Z)"
+_WHITE_SPACE = (
+    "\t\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
 )
 _TAB_ID = re.compile(r"[^\t]*\t[0-9]+")
 _SPACE_ID = re.compile(r"\S+ +[0-9]+")
@@ -85,10 +85,9 @@ class Vocabulary:
             )
         if not mapping:
             raise ValueError(f"{source}: expected a vocabulary, got an empty mapping")
-        check_tokens(mapping, source)
-        ids = checked_ids(mapping, source)
-        n_tokens, highest = len(ids), max(ids.values())
-        if len(set(ids.values())) < n_tokens:
+        vocabulary = cls(checked_ids(mapping, source), {}, source)
+        ids, n_tokens, highest = vocabulary.ids, len(vocabulary.ids), vocabulary.size - 1
+        if vocabulary.n_ids < n_tokens:
             token, first = _find_repeated_id(ids)
             raise ValueError(f"{source}: tokens {first!r} and {token!r} both have id {ids[token]}")
         if highest != n_tokens - 1:
@@ -97,7 +96,7 @@ class Vocabulary:
                 f"{source}: expected ids 0 to {n_tokens - 1} for {n_tokens} tokens, but no token "
                 f"has id {first_gap(ids.values())} and {last!r} has {highest}"
             )
-        return cls(ids, {}, source)
+        return vocabulary
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Vocabulary:
@@ -125,9 +124,11 @@ class Vocabulary:
         >>> Vocabulary.from_text("[UNK]\r\na\r\n").ids
         {'[UNK]': 0, 'a': 1}
         """
-        if found := _LONE_SURROGATE.search(text):
-            line = text.count("\n", 0, found.start()) + 1
-            raise ValueError(f"line {line} of {source}: the token holds a lone surrogate")
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            line = text.count("\n", 0, error.start) + 1
+            raise ValueError(f"line {line} of {source}: the token holds a lone surrogate") from None
         return cls._from_valid_text(text, source)
 
     @classmethod
@@ -148,7 +149,7 @@ class Vocabulary:
                 "like a file of token<TAB>id lines, not like a BERT vocab.txt, where the line "
                 "number is the id"
             )
-        if _TRAILING_SPACE.search(text):
+        if any_ends_in(lines, _WHITE_SPACE):
             _warn_of_trailing_space(lines, source)
         if len(lines) > MAX_IDS:
             raise ValueError(f"{source}: expected at most {MAX_IDS:,} lines, got {len(lines):,}")
@@ -199,8 +200,19 @@ class Vocabulary:
     @cached_property
     def size(self) -> int:
         """Highest id + 1, shadowed lines included."""
-        highest = max(self.ids.values(), default=-1)
-        return max(highest, max(self.shadowed, default=-1)) + 1
+        return max(self._highest_and_n_ids[0], max(self.shadowed, default=-1)) + 1
+
+    @property
+    def n_ids(self) -> int:
+        """How many ids the tokens have; fewer than tokens, where several share one."""
+        return self._highest_and_n_ids[1]
+
+    @cached_property
+    def _highest_and_n_ids(self) -> tuple[int, int]:
+        counts = count_ids(self.ids, MAX_IDS)
+        if counts is None:
+            raise ValueError(f"{self.source}: expected tokens and ids that checked_ids lets pass")
+        return counts
 
     @cached_property
     def tokens_by_id(self) -> dict[int, str]:
@@ -289,7 +301,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
 
 def _write_and_rename(target: Path, data: bytes) -> None:
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
-    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    temporary = target.with_name(f".{os.urandom(8).hex()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     try:
         # Never readable by more than the old file was; the umask may make it less for a while.
@@ -340,38 +352,35 @@ def _likely_cause(ids: Mapping[str, int], unk_token: str) -> str:
     return ""
 
 
-def check_tokens(tokens: Iterable[str], source: str) -> None:
-    """Raise ValueError for a token that is no string or holds a lone surrogate."""
-    try:
-        # One pass in C over all of them; what it refuses is looked for below.
-        "".join(tokens).encode("utf-8")
-    except (TypeError, UnicodeEncodeError):
-        for token in tokens:
-            if not isinstance(token, str):
-                raise ValueError(
-                    f"{source}: expected tokens that are strings, got {short_repr(token)}"
-                ) from None
-            if _LONE_SURROGATE.search(token):
-                raise ValueError(
-                    f"{source}: token {short_repr(token)} holds a lone surrogate"
-                ) from None
-        raise
-
-
 def checked_ids(mapping: Mapping[str, int], source: str) -> dict[str, int]:
-    """Copy the mapping, with plain strs and ints; ValueError for what is no integer below 2**28."""
+    """Return a mapping as a dict of its own, of plain strs and ints.
+
+    Raises
+    ------
+    ValueError
+        For a token that is no string or holds a lone surrogate, and for an id that is no integer
+        from 0 to 2**28 - 1.
+    """
     ids = dict(mapping)
-    if set(map(type, ids)) != {str}:  # np.str_ for one; the kernels take no subclasses
-        ids = {str.__str__(token): value for token, value in ids.items()}
-    if set(map(type, ids.values())) != {int}:
-        ids = {token: _plain_int(value) for token, value in ids.items()}
-    if min(ids.values()) < 0 or max(ids.values()) >= MAX_IDS:
-        token = next(token for token, id_ in ids.items() if not 0 <= id_ < MAX_IDS)
-        raise ValueError(
-            f"{source}: token {short_repr(token)}: expected an integer id from 0 to "
-            f"{MAX_IDS - 1:,}, got {short_repr(mapping[token])}"
-        )
+    if count_ids(ids, MAX_IDS) is not None:
+        return ids
+    # np.str_ for one: the kernels take no subclasses.
+    ids = {_plain_token(token, source): _plain_int(id_) for token, id_ in ids.items()}
+    for token, id_ in ids.items():
+        if not 0 <= id_ < MAX_IDS:
+            raise ValueError(
+                f"{source}: token {short_repr(token)}: expected an integer id from 0 to "
+                f"{MAX_IDS - 1:,}, got {short_repr(mapping[token])}"
+            )
     return ids
+
+
+def _plain_token(token: object, source: str) -> str:
+    if not isinstance(token, str):
+        raise ValueError(f"{source}: expected tokens that are strings, got {short_repr(token)}")
+    if _LONE_SURROGATE.search(token):
+        raise ValueError(f"{source}: token {short_repr(token)} holds a lone surrogate")
+    return str.__str__(token)
 
 
 def first_gap(ids: Iterable[int]) -> int:
@@ -400,7 +409,7 @@ def _warn_of_trailing_space(lines: list[str], source: str) -> None:
     found = [
         f"{short_repr(line)} on line {number}"
         for number, line in enumerate(lines, 1)
-        if _TRAILING_SPACE.search(line)
+        if line.endswith(tuple(_WHITE_SPACE))
     ]
     _warn(
         f"{source}: white space at the end of a line is kept as part of the token, where Hugging "

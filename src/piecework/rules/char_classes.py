@@ -10,15 +10,17 @@ computed when it is first asked for. Vocabularies and token ids are not known he
 from __future__ import annotations
 
 import itertools
+import re
 import sys
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
+from math import prod
+from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-import numpy.typing as npt
-
+from piecework._numpy import np
 from piecework.normalization import REPLACEMENT, Normalizer, survivors
 from piecework.rules.rule_set import (
     FIRST_HANGUL,
@@ -30,8 +32,8 @@ from piecework.rules.rule_set import (
     rule_set,
 )
 
-UInt16Array = npt.NDArray[np.uint16]
-UInt32Array = npt.NDArray[np.uint32]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 PAGE_SIZE = 64  # code points
 N_PAGE_SLOTS = N_CODE_POINTS // PAGE_SIZE  # 17,408
@@ -65,17 +67,17 @@ class CharClasses:
 
     Attributes
     ----------
-    page_index : uint16 array, shape (17408,)
+    page_index : memoryview of uint16, shape (17408,)
         The page of each 64 code points.
-    pages : uint32 array, shape (n_pages, 64)
+    pages : memoryview of uint32, shape (n_pages, 64)
         Entries: ``kind << 28 | payload``, see :class:`Kind`.
-    runs : uint32 array, shape (n,)
+    runs : memoryview of uint32, shape (n,)
         A count, then as many letters, over and over.
     """
 
-    page_index: UInt16Array
-    pages: UInt32Array
-    runs: UInt32Array
+    page_index: memoryview
+    pages: memoryview
+    runs: memoryview
 
 
 def char_classes(
@@ -117,20 +119,38 @@ def char_classes(
 
 @cache
 def _load(name: str, flags: tuple[bool, ...]) -> CharClasses:
-    record = np.load(TABLES / f"{name}.npy")
-    page_index = record["variants"][:, all_flags().index(flags)][record["slot_variant"]]
-    return CharClasses(
-        page_index.astype(np.uint16, copy=False),
-        record["pages"].astype(np.uint32, copy=False),
-        record["runs"].astype(np.uint32, copy=False),
-    )
+    record = _read_record((TABLES / f"{name}.npy").read_bytes())
+    variants = record["variants"].cast("B").cast("H")
+    pages = variants[all_flags().index(flags) :: len(all_flags())].tolist()
+    page_index = array("H", map(pages.__getitem__, record["slot_variant"]))
+    return CharClasses(memoryview(page_index), record["pages"], record["runs"])
+
+
+def _read_record(data: bytes) -> dict[str, memoryview]:
+    """Read the file of what :func:`build` returns, as numpy.load does, without numpy."""
+    start = 10 + int.from_bytes(data[8:10], "little")
+    fields = {}
+    for name, size, shape in re.findall(rb"'(\w+)', '<u([24])', \(([\d, ]+)\)", data[:start]):
+        dims = [int(length) for length in re.findall(rb"\d+", shape)]
+        stop = start + int(size) * prod(dims)
+        kind: Literal["H", "I"] = "H" if size == b"2" else "I"
+        values = array(kind, data[start:stop])
+        if sys.byteorder == "big":
+            values.byteswap()
+        fields[name.decode()] = memoryview(values).cast("B").cast(kind, dims)
+        start = stop
+    return fields
 
 
 @cache
 def _derive(rules: RuleSet, flags: tuple[bool, ...]) -> CharClasses:
     runs, pages = _Runs(), _Pages()
     page_index = pages.index(_derive_entries(_normalizer(rules, flags), runs))
-    return CharClasses(np.array(page_index, np.uint16), pages.array(), runs.array())
+    return CharClasses(
+        np.array(page_index, np.uint16).data,
+        pages.array().data,
+        runs.array().data,
+    )
 
 
 class _Runs:
@@ -146,7 +166,7 @@ class _Runs:
             self._values += [len(letters), *map(ord, letters)]
         return self._index[letters]
 
-    def array(self) -> UInt32Array:
+    def array(self) -> NDArray[np.uint32]:
         return np.array(self._values, np.uint32)
 
 
@@ -156,11 +176,11 @@ class _Pages:
     def __init__(self) -> None:
         self._index: dict[bytes, int] = {}
 
-    def index(self, entries: UInt32Array) -> list[int]:
+    def index(self, entries: NDArray[np.uint32]) -> list[int]:
         pages = (page.tobytes() for page in entries.reshape(-1, PAGE_SIZE))
         return [self._index.setdefault(page, len(self._index)) for page in pages]
 
-    def array(self) -> UInt32Array:
+    def array(self) -> NDArray[np.uint32]:
         return np.frombuffer(b"".join(self._index), np.uint32).reshape(-1, PAGE_SIZE)
 
 
@@ -168,7 +188,7 @@ def _normalizer(rules: RuleSet, flags: Sequence[bool]) -> Normalizer:
     return Normalizer(rules, **dict(zip(FLAG_NAMES, flags, strict=True)))
 
 
-def _derive_entries(normalizer: Normalizer, runs: _Runs) -> UInt32Array:
+def _derive_entries(normalizer: Normalizer, runs: _Runs) -> NDArray[np.uint32]:
     """Run the normalizer over all code points; return their entries, shape (1114112,)."""
     entries = np.empty(N_CODE_POINTS, np.uint32)
     for start, stop in _uniform_segments(normalizer):
@@ -225,7 +245,7 @@ def _pack(kind: Kind, payload: int) -> int:
     return kind << KIND_SHIFT | payload & PAYLOAD_MASK
 
 
-def build(rules: RuleSet) -> npt.NDArray[np.void]:
+def build(rules: RuleSet) -> NDArray[np.void]:
     """Return what is shipped: one record with the classes under all sixteen choices of flags.
 
     Its fields are ``pages`` and ``runs`` as in :class:`CharClasses`, shared by all choices;
