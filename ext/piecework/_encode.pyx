@@ -218,7 +218,9 @@ cdef class Encoder:
         memset(&head, 0, sizeof(Items))
         memset(&tail, 0, sizeof(Items))
         try:
-            if chunk == NULL or not open_window(&workspace.data, self.memo_bytes):
+            if chunk == NULL or not open_window(
+                &workspace.data, self.memo_bytes, 1 << 20
+            ):
                 raise MemoryError
             append_iterable(&head, before)
             append_iterable(&tail, after)
