@@ -1,0 +1,26 @@
+"""Where the ids of a batch go."""
+
+from piecework._buffers cimport Ids, OwnedBuffer
+from piecework._chunks cimport Chunk
+from piecework._types cimport int64_t
+
+
+cdef class Sink:
+    cdef bint append(self, Chunk* chunk) noexcept nogil
+
+
+cdef class IdSink(Sink):
+    cdef char* data
+    cdef int id_size  # bytes: 4 or 2
+    cdef Py_ssize_t n  # ids so far, whether there was room for them or not
+    cdef Py_ssize_t cap
+    cdef object out  # whose memory `data` is, if it is not ours
+    cdef OwnedBuffer splits
+
+    cdef bint append_ids(self, Ids* ids) noexcept nogil
+
+    cdef bint reserve(self, Py_ssize_t n) noexcept nogil
+
+
+cdef class CountSink(Sink):
+    cdef OwnedBuffer counts

@@ -1,0 +1,149 @@
+"""Encodes the texts of one call: checks where the ids shall go, runs the job, wraps the result.
+
+In: a compiled encoder and texts from :mod:`piecework.inputs`. Out: a
+:class:`~piecework.batch.Batch`, or the number of tokens of each row. How the texts were held, and
+how the threads work together, is known elsewhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from piecework import parallel
+from piecework._encode import Encoder
+from piecework._job import BatchJob
+from piecework._sink import CountSink, IdSink, Sink
+from piecework._texts import StrTexts, Utf8Texts
+from piecework.batch import Batch
+
+_INT32, _UINT16 = np.dtype(np.int32), np.dtype(np.uint16)
+
+
+class Template(NamedTuple):
+    """The ids that go around each text."""
+
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+
+
+class Output(NamedTuple):
+    """Where the ids of a batch go.
+
+    Attributes
+    ----------
+    dtype : int32 or uint16
+    out : array of that dtype, shape (any,), or None
+        The caller's array; None: a new one.
+    """
+
+    dtype: np.dtype[Any]
+    out: NDArray[Any] | None
+
+
+_NEW_INT32 = Output(_INT32, None)
+
+
+def checked_output(dtype: DTypeLike | None, out: object, vocab_size: int) -> Output:
+    """Check what the caller wants the ids in.
+
+    Raises
+    ------
+    TypeError
+        `out` is no array of int32 or uint16.
+    ValueError
+        It is not one-dimensional, contiguous and writable; `dtype` is neither int32 nor uint16, or
+        another one than that of `out`; or the ids of the vocabulary do not fit.
+    """
+    if dtype is None and out is None:
+        return _NEW_INT32
+    if out is not None:
+        _check_out(out)
+    wanted = _id_dtype(out.dtype if dtype is None else dtype)  # type: ignore[attr-defined]
+    if out is not None and out.dtype != wanted:  # type: ignore[attr-defined]
+        raise ValueError(f"out is an array of {out.dtype}, but dtype is {wanted}")  # type: ignore[attr-defined]
+    highest = np.iinfo(wanted).max
+    if vocab_size - 1 > highest:
+        raise ValueError(
+            f"{wanted} holds ids up to {highest}, but the highest of the vocabulary is "
+            f"{vocab_size - 1}"
+        )
+    return Output(wanted, out)  # type: ignore[arg-type]
+
+
+def encode_texts(
+    encoder: Encoder,
+    texts: StrTexts | Utf8Texts,
+    template: Template,
+    threads: int | None,
+    output: Output,
+) -> Batch:
+    """Return the ids of the texts.
+
+    Raises
+    ------
+    ValueError
+        `output.out` is too small, or as for :func:`piecework.parallel.choose_workers`.
+    TypeError, UnicodeError
+        For the first row that can't be encoded.
+    """
+    dtype, out = output
+    sink = IdSink(len(texts), dtype.itemsize, None if out is None else out.view(np.uint8))
+    _run(encoder, texts, template, threads, sink)
+    if out is None:
+        ids = np.frombuffer(sink.take_ids(), dtype)
+    elif sink.n_tokens() <= len(out):
+        ids = out[: sink.n_tokens()]
+    else:
+        raise ValueError(f"out has room for {len(out)} ids, but there are {sink.n_tokens()}")
+    return Batch._unchecked(ids, np.frombuffer(sink.row_splits(), np.int64))
+
+
+def count_tokens(
+    encoder: Encoder, texts: StrTexts | Utf8Texts, template: Template, threads: int | None
+) -> NDArray[np.int64]:
+    """Return the number of tokens of each text; errors as for :func:`encode_texts`."""
+    sink = CountSink(len(texts))
+    _run(encoder, texts, template, threads, sink)
+    return np.frombuffer(sink.row_lengths(), np.int64)
+
+
+def _run(
+    encoder: Encoder,
+    texts: StrTexts | Utf8Texts,
+    template: Template,
+    threads: int | None,
+    sink: Sink,
+) -> None:
+    n_workers = parallel.choose_workers(threads, texts.count_chars)
+    job = BatchJob(encoder, texts, sink, *template, n_workers)
+    if n_workers == 1:
+        job.work()
+    else:
+        parallel.run(job.work, job.stop, n_workers)
+    job.finish()
+
+
+def _check_out(out: object) -> None:
+    if not isinstance(out, np.ndarray) or out.dtype not in (_INT32, _UINT16):
+        kind = getattr(out, "dtype", type(out).__name__)
+        raise TypeError(f"out must be a 1-D int32 or uint16 array, not {kind}")
+    if out.ndim != 1 or not out.flags.c_contiguous:
+        raise ValueError(
+            f"out must be a 1-D array without gaps, not one of shape {out.shape} and strides "
+            f"{out.strides}"
+        )
+    if not out.flags.writeable:
+        raise ValueError("out must be writable")
+
+
+def _id_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+    try:
+        wanted = np.dtype(dtype)
+    except TypeError:
+        raise TypeError(f"dtype must be int32 or uint16, not {dtype!r}") from None
+    if wanted not in (_INT32, _UINT16):
+        raise ValueError(f"dtype must be int32 or uint16, not {wanted}")
+    return wanted
