@@ -230,10 +230,10 @@ def splits(*numbers, dtype=np.int64):
 @pytest.mark.parametrize(
     ("ids", "row_splits", "error", "message"),
     [
-        ([1, 2], splits(0, 2), TypeError, "ids must be a 1-D int32 array, not list"),
-        (splits(1), splits(0, 1), TypeError, "ids must be a 1-D int32 array, not int64"),
-        ("be", splits(0, 1), TypeError, "ids must be a 1-D int32 array, not "),
-        ("2d", splits(0, 1), ValueError, r"ids must be a 1-D int32 array, not one of shape \(2, 1"),
+        ([1, 2], splits(0, 2), TypeError, "ids must be a 1-D int32 or uint16 array, not list"),
+        (splits(1), splits(0, 1), TypeError, "ids must be a 1-D int32 or uint16 array, not int64"),
+        ("be", splits(0, 1), TypeError, "ids must be a 1-D int32 or uint16 array, not "),
+        ("2d", splits(0, 1), ValueError, r"ids must be a 1-D int32 or uint16 array, not one of shape \(2, 1"),
         ("ok", [0, 2], TypeError, "row_splits must be a 1-D int64 array, not list"),
         (
             "ok",

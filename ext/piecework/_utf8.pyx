@@ -106,7 +106,7 @@ cdef inline Py_ssize_t decode_sized(
               not less than needed_size said (a character beyond it is INVALID)
     """
     cdef Py_ssize_t at = 0, n_chars = 0
-    cdef uint32_t lead, cp
+    cdef uint32_t lead, tail, cp
     cdef uint64_t some
     cdef int i
     while at < n_bytes:
@@ -123,29 +123,33 @@ cdef inline Py_ssize_t decode_sized(
             put_char(out, char_size, n_chars, lead)
             at += 1
         elif lead < 0xE0:
-            if lead < 0xC2 or n_bytes - at < 2 or not continues(data[at + 1]):
+            if lead < 0xC2 or n_bytes - at < 2 or misfits(data[at + 1]):
                 return INVALID
             put_char(out, char_size, n_chars, (lead & 0x1F) << 6 | tail_bits(data[at + 1]))
             at += 2
         elif lead < 0xF0:
-            if n_bytes - at < 3 or not (continues(data[at + 1]) and continues(data[at + 2])):
+            if n_bytes - at < 3:
                 return INVALID
-            cp = (lead & 0xF) << 12 | tail_bits(data[at + 1]) << 6 | tail_bits(data[at + 2])
-            if char_size < 2 or cp < 0x800 or cp & 0xF800 == 0xD800:  # overlong; surrogates
+            tail = <uint32_t>data[at + 1] << 8 | data[at + 2]
+            cp = (lead & 0xF) << 12 | (tail & 0x3F00) >> 2 | (tail & 0x3F)
+            if (
+                char_size < 2 or tail & 0xC0C0 != 0x8080
+                or cp >> 11 == 0 or cp >> 11 == 0x1B  # overlong; surrogates
+            ):
                 return INVALID
             put_char(out, char_size, n_chars, cp)
             at += 3
         else:
-            if n_bytes - at < 4 or not (
-                continues(data[at + 1]) and continues(data[at + 2])
-                and continues(data[at + 3])
-            ):
+            if n_bytes - at < 4:
                 return INVALID
             cp = (
-                (lead & 0xF) << 18 | tail_bits(data[at + 1]) << 12
+                (lead & 0x7) << 18 | tail_bits(data[at + 1]) << 12
                 | tail_bits(data[at + 2]) << 6 | tail_bits(data[at + 3])
             )
-            if char_size < 4 or lead > 0xF4 or cp < 0x10000 or cp > 0x10FFFF:
+            if (
+                misfits(data[at + 1]) | misfits(data[at + 2]) | misfits(data[at + 3])
+                | (char_size < 4) | (lead > 0xF4) | (cp < 0x10000) | (cp > 0x10FFFF)
+            ):
                 return INVALID
             put_char(out, char_size, n_chars, cp)
             at += 4
@@ -153,8 +157,9 @@ cdef inline Py_ssize_t decode_sized(
     return n_chars
 
 
-cdef inline bint continues(uint8_t byte) noexcept nogil:
-    return byte & 0xC0 == 0x80
+cdef inline bint misfits(uint8_t byte) noexcept nogil:
+    """Say whether a byte can't stand inside a character."""
+    return byte & 0xC0 != 0x80
 
 
 cdef inline uint32_t tail_bits(uint8_t byte) noexcept nogil:

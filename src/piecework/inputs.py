@@ -74,7 +74,7 @@ def utf8_texts(buffer: Any, row_splits: NDArray[np.int64] | NDArray[np.int32]) -
             f"row_splits must hold n_rows + 1 numbers in one dimension, not shape "
             f"{row_splits.shape}"
         )
-    return Utf8Texts([(_bytes_of(buffer), np.ascontiguousarray(row_splits))])
+    return Utf8Texts([(_bytes_of(buffer), np.require(row_splits, None, "CA"))])
 
 
 def arrow_texts(array: Any, missing: Missing) -> Utf8Texts:

@@ -18,6 +18,7 @@ from piecework._job import BatchJob
 from piecework._sink import CountSink, IdSink, Sink
 from piecework._texts import StrTexts, Utf8Texts
 from piecework.batch import Batch
+from piecework.spec import TokenizerSpec
 
 _INT32, _UINT16 = np.dtype(np.int32), np.dtype(np.uint16)
 
@@ -46,7 +47,7 @@ class Output(NamedTuple):
 _NEW_INT32 = Output(_INT32, None)
 
 
-def checked_output(dtype: DTypeLike | None, out: object, vocab_size: int) -> Output:
+def checked_output(dtype: DTypeLike | None, out: object, spec: TokenizerSpec) -> Output:
     """Check what the caller wants the ids in.
 
     Raises
@@ -64,11 +65,10 @@ def checked_output(dtype: DTypeLike | None, out: object, vocab_size: int) -> Out
     wanted = _id_dtype(out.dtype if dtype is None else dtype)  # type: ignore[attr-defined]
     if out is not None and out.dtype != wanted:  # type: ignore[attr-defined]
         raise ValueError(f"out is an array of {out.dtype}, but dtype is {wanted}")  # type: ignore[attr-defined]
-    highest = np.iinfo(wanted).max
-    if vocab_size - 1 > highest:
+    limit, highest = np.iinfo(wanted).max, spec.vocab_size - 1
+    if highest > limit:
         raise ValueError(
-            f"{wanted} holds ids up to {highest}, but the highest of the vocabulary is "
-            f"{vocab_size - 1}"
+            f"{wanted} holds ids up to {limit}, but the highest of the vocabulary is {highest}"
         )
     return Output(wanted, out)  # type: ignore[arg-type]
 
@@ -135,8 +135,8 @@ def _check_out(out: object) -> None:
             f"out must be a 1-D array without gaps, not one of shape {out.shape} and strides "
             f"{out.strides}"
         )
-    if not out.flags.writeable:
-        raise ValueError("out must be writable")
+    if not (out.flags.writeable and out.flags.aligned):
+        raise ValueError("out must be writable and aligned")
 
 
 def _id_dtype(dtype: DTypeLike) -> np.dtype[Any]:

@@ -420,7 +420,7 @@ class WordPieceTokenizer:
             texts_of(texts, missing),
             self._template_ids(add_special),
             threads,
-            checked_output(dtype, out, self.vocab_size),
+            checked_output(dtype, out, self._spec),
         )
 
     def encode_utf8(
@@ -471,7 +471,7 @@ class WordPieceTokenizer:
             utf8_texts(buffer, row_splits),
             self._template_ids(add_special),
             threads,
-            checked_output(dtype, out, self.vocab_size),
+            checked_output(dtype, out, self._spec),
         )
 
     def encode_arrow(
@@ -509,7 +509,7 @@ class WordPieceTokenizer:
             arrow_texts(array, missing),
             self._template_ids(add_special),
             threads,
-            checked_output(dtype, out, self.vocab_size),
+            checked_output(dtype, out, self._spec),
         )
 
     def count_tokens(
