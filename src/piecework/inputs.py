@@ -194,7 +194,7 @@ def _arrow_segment(chunk: Any) -> tuple[NDArray[np.uint8], NDArray[Any]]:
     if len(chunk) == 0 or splits is None:
         return np.empty(0, np.uint8), np.zeros(1, dtype)
     row_splits = np.frombuffer(splits, dtype)[chunk.offset : chunk.offset + len(chunk) + 1]
-    return _bytes_of(b"" if data is None else data), row_splits
+    return _bytes_of(b"" if data is None else data), np.require(row_splits, None, "CA")
 
 
 def _bytes_of(buffer: Any) -> NDArray[np.uint8]:
