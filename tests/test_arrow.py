@@ -34,7 +34,9 @@ ARRAYS = {
     "large_string": lambda rows: pa.array(rows, pa.large_string()),
     "string_view": lambda rows: pa.array(rows, pa.string_view()),
     "dictionary": lambda rows: pa.array(rows, pa.string()).dictionary_encode(),
-    "dictionary of large_string": lambda rows: pa.array(rows, pa.large_string()).dictionary_encode(),
+    "dictionary of large_string": lambda rows: pa.array(
+        rows, pa.large_string()
+    ).dictionary_encode(),
     "chunked": lambda rows: pa.chunked_array([rows[:2], [], rows[2:3], rows[3:]], pa.string()),
     "chunked large_string": lambda rows: pa.chunked_array([rows[:3], rows[3:]], pa.large_string()),
     "chunked dictionary": lambda rows: pa.chunked_array(
@@ -192,7 +194,9 @@ def test_columns_of_pandas_give_the_rows_that_encode_gives(tokenizer, expected, 
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_missing_values_of_pandas_are_refused_or_empty(tokenizer, expected, pd, kind):
     column = COLUMNS[kind](pd, [*ROWS, None, "b", None])
-    with pytest.raises(TypeError, match=rf"^texts\[{len(ROWS)}\]: expected a str, got .*; {ALLOW}$"):
+    with pytest.raises(
+        TypeError, match=rf"^texts\[{len(ROWS)}\]: expected a str, got .*; {ALLOW}$"
+    ):
         tokenizer.encode_batch(column)
     batch = tokenizer.encode_batch(column, missing="empty")
     assert batch.tolist() == [*expected, [], expected[-1], []]
@@ -256,5 +260,7 @@ def test_to_arrow_has_wide_offsets_where_narrow_ones_do_not_fit():
 def test_to_arrow_without_pyarrow_says_what_to_install(tokenizer, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     batch = tokenizer.encode_batch(["a"])
-    with pytest.raises(ImportError, match=r'to_arrow needs pyarrow: pip install "piecework\[arrow\]"'):
+    with pytest.raises(
+        ImportError, match=r'to_arrow needs pyarrow: pip install "piecework\[arrow\]"'
+    ):
         batch.to_arrow()

@@ -143,7 +143,9 @@ assert not {"pandas", "pyarrow"} & sys.modules.keys()
 
 
 @pytest.mark.parametrize("add_special", [True, False])
-def test_count_tokens_counts_what_the_incumbent_makes(tokenizer, bert_vocab, hf_tokenizer, add_special):
+def test_count_tokens_counts_what_the_incumbent_makes(
+    tokenizer, bert_vocab, hf_tokenizer, add_special
+):
     hf = hf_tokenizer(bert_vocab)
     counts = tokenizer.count_tokens(iter(TEXTS), add_special=add_special)
     assert counts.dtype == np.int64
@@ -161,6 +163,15 @@ def test_the_ids_have_the_dtype_asked_for(tokenizer, dtype):
     batch = tokenizer.encode_batch(TEXTS, dtype=dtype)
     assert batch.ids.dtype == np.dtype(dtype)
     assert batch.tolist() == [tokenizer.encode(row) for row in TEXTS]
+
+
+def test_ids_of_uint16_decode_and_pad_as_others_do(tokenizer):
+    batch = tokenizer.encode_batch(TEXTS)
+    narrow = tokenizer.encode_batch(TEXTS, dtype="uint16")
+    assert tokenizer.decode_batch(narrow) == tokenizer.decode_batch(batch.tolist())
+    for one, other in zip(narrow.to_padded(), batch.to_padded(), strict=True):
+        assert one.tolist() == other.tolist()
+    assert repr(narrow) == repr(batch)
 
 
 @pytest.mark.parametrize(("size", "fits"), [(65536, True), (65537, False)])
@@ -216,7 +227,11 @@ def read_only():
     [
         ({"out": [0] * 9}, TypeError, "out must be a 1-D int32 or uint16 array, not list"),
         ({"out": np.empty(9)}, TypeError, "out must be a 1-D int32 or uint16 array, not float64"),
-        ({"out": np.empty(9, ">i4")}, TypeError, "out must be a 1-D int32 or uint16 array, not >i4"),
+        (
+            {"out": np.empty(9, ">i4")},
+            TypeError,
+            "out must be a 1-D int32 or uint16 array, not >i4",
+        ),
         ({"out": np.empty((3, 3), np.int32)}, ValueError, r"not one of shape \(3, 3\) and strides"),
         ({"out": np.empty(9, np.int32)[::2]}, ValueError, r"without gaps, .* strides \(8,\)"),
         ({"out": read_only()}, ValueError, "out must be writable"),

@@ -257,7 +257,9 @@ atexit.register(lambda: print(len(tokenizer.encode_batch(rows, threads=3).ids) =
 
 
 def test_a_call_works_while_python_shuts_down():
-    out = subprocess.run([sys.executable, "-c", AT_EXIT], check=True, capture_output=True, timeout=300)
+    out = subprocess.run(
+        [sys.executable, "-c", AT_EXIT], check=True, capture_output=True, timeout=300
+    )
     assert out.stdout.split() == [b"True"]
     assert out.stderr == b""
 

@@ -29,7 +29,17 @@ def utf8(rows, dtype=np.int64):
 def texts_of_all_widths(seed, n_texts):
     """Mix what fits into one, two and four bytes a character, and what needs Python."""
     rng = random.Random(seed)
-    stretches = ["the cat ", "cafés ", "naïve ", "русский ", "日本語", "한국 ", "\U0001f600", "[SEP]", ""]
+    stretches = [
+        "the cat ",
+        "cafés ",
+        "naïve ",
+        "русский ",
+        "日本語",
+        "한국 ",
+        "\U0001f600",
+        "[SEP]",
+        "",
+    ]
     stretches += ["“quoted” text, ", "a\u302e\u1d165b ", "\u0301", "\0", " ", "\x7f\x80", "ÿ", "Ā"]
     return [
         "".join(rng.choices(stretches, k=rng.choice([0, 1, 3, 30])))[rng.randrange(3) :]
@@ -48,7 +58,9 @@ def test_ids_are_those_of_the_incumbent(bert_vocab, hf_tokenizer, dtype, threads
     assert got.tolist() == expected
 
 
-@pytest.mark.parametrize("start", [0, 0x80, 0x7C0, 0xFC0, 0xD780, 0xE000, 0xFFC0, 0x1F5C0, 0x10FF80])
+@pytest.mark.parametrize(
+    "start", [0, 0x80, 0x7C0, 0xFC0, 0xD780, 0xE000, 0xFFC0, 0x1F5C0, 0x10FF80]
+)
 @pytest.mark.parametrize("beside", ["", "ÿ", "\u0178", "\U00010000"], ids=ascii)
 def test_every_character_of_a_stretch_is_read(start, beside):
     chars = [chr(cp) for cp in range(start, start + 0x80) if not 0xD800 <= cp <= 0xDFFF]

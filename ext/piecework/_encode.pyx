@@ -22,7 +22,6 @@ from piecework._rows cimport Text, Workspace, make_room, open_text, scan_text
 from piecework._scan cimport Cursor, Tables
 from piecework._trie cimport DoubleArray, DoubleTrie
 from piecework._types cimport (
-    DONE,
     NEEDS_NORMALIZER,
     NEEDS_REPAIR,
     NEEDS_SPLIT,

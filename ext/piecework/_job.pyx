@@ -52,6 +52,8 @@ cdef class BatchJob:
         self, Encoder encoder not None, Texts texts not None, Sink sink not None,
         tuple before, tuple after, Py_ssize_t n_workers,
     ):
+        if sink.n_rows != texts.n_rows:
+            raise ValueError(f"a sink for {sink.n_rows} rows, but {texts.n_rows} texts")
         self.encoder = encoder
         self.texts = texts
         self.sink = sink
@@ -97,8 +99,8 @@ cdef class BatchJob:
                             PyErr_CheckSignals()
         except Exception as error:
             self.fail(-1 if room is None else room.chunk.index, error)
-        except BaseException:  # Ctrl-C: the other threads end after the chunk at hand
-            self.stop()
+        except BaseException as error:  # Ctrl-C: others end after the chunk at hand
+            self.fail(-1, error)
             raise
         finally:
             if room is not None:

@@ -6,6 +6,8 @@ from piecework._types cimport int64_t
 
 
 cdef class Sink:
+    cdef Py_ssize_t n_rows  # that there is room for
+
     cdef bint append(self, Chunk* chunk) noexcept nogil
 
 

@@ -44,6 +44,7 @@ cdef class IdSink(Sink):
 
     def __cinit__(self, Py_ssize_t n_rows, int id_size, out):
         cdef uint8_t[::1] view
+        self.n_rows = n_rows
         self.id_size = id_size
         self.splits = OwnedBuffer.zeroed((n_rows + 1) * <Py_ssize_t>sizeof(int64_t))
         self.out = out
@@ -127,6 +128,7 @@ cdef class CountSink(Sink):
     """
 
     def __cinit__(self, Py_ssize_t n_rows):
+        self.n_rows = n_rows
         self.counts = OwnedBuffer.zeroed(n_rows * <Py_ssize_t>sizeof(int64_t))
 
     def row_lengths(self):

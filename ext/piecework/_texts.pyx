@@ -154,6 +154,8 @@ cdef class Utf8Texts(Texts):
     cdef Py_ssize_t view(self, Py_ssize_t first, Text* views) noexcept nogil:
         cdef Py_ssize_t row, n_bytes = 0, stop
         cdef Segment* segment
+        if first == 0:
+            self.segment = 0
         while first >= self.segments[self.segment].stop_row:
             self.segment += 1
         segment = &self.segments[self.segment]

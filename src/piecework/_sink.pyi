@@ -2,9 +2,11 @@ from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import disjoint_base
 
 from piecework._buffers import OwnedBuffer
 
+@disjoint_base
 class Sink: ...
 
 @final

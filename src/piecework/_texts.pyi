@@ -3,7 +3,9 @@ from typing import Any, NoReturn, final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import disjoint_base
 
+@disjoint_base
 class Texts:
     def __len__(self) -> int: ...
     def count_chars(self, limit: int) -> int: ...

@@ -18,7 +18,7 @@ from numpy.typing import DTypeLike, NDArray
 from piecework._pad import fill_padded
 from piecework.protocol import as_int
 
-Ids: TypeAlias = NDArray[np.int32] | NDArray[np.uint16]
+Ids: TypeAlias = NDArray[np.int32 | np.uint16]
 
 _REPR_ROWS = 3
 _REPR_IDS = 6

@@ -1,16 +1,16 @@
 """The forms in which callers hold many texts, each turned into what the kernel reads.
 
 In: lists, iterators, arrays of numpy, pandas and pyarrow, and UTF-8 in buffers. Out: a
-:class:`~piecework._texts.StrTexts` or :class:`~piecework._texts.Utf8Texts`, by the cheapest way that
-is exact: what Arrow holds is read in place. pandas and pyarrow are never imported here; an object of
-theirs is recognized only where the caller has imported them. Nothing here looks at the characters.
+:class:`~piecework._texts.StrTexts` or :class:`~piecework._texts.Utf8Texts`, by the cheapest way
+that is exact: what Arrow holds is read in place. pandas and pyarrow are imported only for objects
+that come from them. Nothing here looks at the characters.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from piecework._texts import StrTexts, Utf8Texts
 from piecework.errors import short_repr
 
-Missing = Literal["error", "empty"]
+Missing: TypeAlias = Literal["error", "empty"]
 
 _ALLOW_MISSING = 'missing="empty" encodes a missing value as an empty text'
 
@@ -74,7 +74,7 @@ def utf8_texts(buffer: Any, row_splits: NDArray[np.int64] | NDArray[np.int32]) -
             f"row_splits must hold n_rows + 1 numbers in one dimension, not shape "
             f"{row_splits.shape}"
         )
-    return Utf8Texts([(_bytes_of(buffer), np.require(row_splits, None, "CA"))])
+    return Utf8Texts([(_bytes_of(buffer), np.require(row_splits, None, ["C", "A"]))])
 
 
 def arrow_texts(array: Any, missing: Missing) -> Utf8Texts:
@@ -141,7 +141,8 @@ def _numpy_texts(array: NDArray[Any]) -> list[Any]:
         raise ValueError(f"texts: expected one dimension, got an array of shape {array.shape}")
     if array.dtype.kind not in "UOT" and array.size:
         raise TypeError(f"texts: expected an array of str, got one of {array.dtype}")
-    return array.tolist()
+    rows: list[Any] = array.tolist()
+    return rows
 
 
 # ---- pandas ----
@@ -194,7 +195,7 @@ def _arrow_segment(chunk: Any) -> tuple[NDArray[np.uint8], NDArray[Any]]:
     if len(chunk) == 0 or splits is None:
         return np.empty(0, np.uint8), np.zeros(1, dtype)
     row_splits = np.frombuffer(splits, dtype)[chunk.offset : chunk.offset + len(chunk) + 1]
-    return _bytes_of(b"" if data is None else data), np.require(row_splits, None, "CA")
+    return _bytes_of(b"" if data is None else data), np.require(row_splits, None, ["C", "A"])
 
 
 def _bytes_of(buffer: Any) -> NDArray[np.uint8]:

@@ -93,12 +93,12 @@ def encode_texts(
     sink = IdSink(len(texts), dtype.itemsize, None if out is None else out.view(np.uint8))
     _run(encoder, texts, template, threads, sink)
     if out is None:
-        ids = np.frombuffer(sink.take_ids(), dtype)
+        ids = np.frombuffer(memoryview(sink.take_ids()), dtype)
     elif sink.n_tokens() <= len(out):
         ids = out[: sink.n_tokens()]
     else:
         raise ValueError(f"out has room for {len(out)} ids, but there are {sink.n_tokens()}")
-    return Batch._unchecked(ids, np.frombuffer(sink.row_splits(), np.int64))
+    return Batch._unchecked(ids, np.frombuffer(memoryview(sink.row_splits()), np.int64))
 
 
 def count_tokens(
@@ -107,7 +107,7 @@ def count_tokens(
     """Return the number of tokens of each text; errors as for :func:`encode_texts`."""
     sink = CountSink(len(texts))
     _run(encoder, texts, template, threads, sink)
-    return np.frombuffer(sink.row_lengths(), np.int64)
+    return np.frombuffer(memoryview(sink.row_lengths()), np.int64)
 
 
 def _run(
