@@ -382,9 +382,9 @@ class WordPieceTokenizer:
         missing : "error" or "empty"
             What a missing value is (None, NaN, pandas.NA, a null): an error, or an empty text.
         threads : int, optional
-            At most so many threads work. By default all cores that the process may use, for a
-            batch of a million characters and more, and the calling thread alone for a smaller one,
-            and in a forked child. The result does not depend on it.
+            At most so many threads work. By default as many as the process may use cores, for a
+            batch of half a million characters and more, and the calling thread alone for a smaller
+            one. A forked child has no other threads. The result does not depend on it.
         dtype : int32 or uint16, optional
             Of the ids: int32, or what `out` has.
         out : int32 or uint16 array, shape (any,), optional
