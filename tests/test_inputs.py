@@ -1,5 +1,6 @@
 """The containers that encode_batch takes, missing values in them, and what it refuses."""
 
+import gc
 import subprocess
 import sys
 
@@ -250,3 +251,25 @@ def test_another_output_is_refused(tokenizer, options, error, message):
         tokenizer.encode_batch(["a"], **options)
     with pytest.raises(error, match=message):
         tokenizer.encode_utf8(b"a", np.array([0, 1]), **options)
+
+
+def test_an_out_outlives_an_error_that_the_garbage_collector_clears_up(tokenizer):
+    """A sink in a cycle lost its array first, and then freed what it took for its own memory."""
+    out = np.zeros(1 << 20, np.int32)
+
+    def fail():
+        class Rows(list):
+            pass
+
+        try:
+            tokenizer.encode_batch(["word"] * 100 + [None], out=out)
+        except TypeError as error:
+            kept = Rows([error])
+            kept.append(kept)
+
+    for _ in range(3):
+        fail()
+        gc.collect()
+    out[:] = 5
+    assert out.sum() == 5 << 20
+    assert tokenizer.encode_batch(["word"], out=out).tolist() == tokenizer.encode_batch(["word"]).tolist()

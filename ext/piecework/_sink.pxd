@@ -16,7 +16,8 @@ cdef class IdSink(Sink):
     cdef int id_size  # bytes: 4 or 2
     cdef Py_ssize_t n  # ids so far, whether there was room for them or not
     cdef Py_ssize_t cap
-    cdef object out  # whose memory `data` is, if it is not ours
+    cdef bint is_ours  # the memory; no matter of `out`, which the garbage collector may clear
+    cdef object out  # whose memory `data` is else
     cdef OwnedBuffer splits
 
     cdef bint append_ids(self, Ids* ids) noexcept nogil

@@ -48,13 +48,14 @@ cdef class IdSink(Sink):
         self.id_size = id_size
         self.splits = OwnedBuffer.zeroed((n_rows + 1) * <Py_ssize_t>sizeof(int64_t))
         self.out = out
+        self.is_ours = out is None
         if out is not None:
             view = out
             self.cap = view.shape[0] // id_size
             self.data = <char*>&view[0] if view.shape[0] else NULL
 
     def __dealloc__(self):
-        if self.out is None:
+        if self.is_ours:
             PyMem_RawFree(self.data)
 
     def n_tokens(self):
@@ -84,7 +85,7 @@ cdef class IdSink(Sink):
     cdef bint append_ids(self, Ids* ids) noexcept nogil:
         cdef Py_ssize_t start = self.n, i
         self.n += ids.n
-        if self.out is None:
+        if self.is_ours:
             if start == 0 and ids.n >= TAKEN_IDS and self.id_size == sizeof(int32_t):
                 self.data = <char*>ids.data
                 self.cap = ids.cap
