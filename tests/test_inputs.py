@@ -272,4 +272,7 @@ def test_an_out_outlives_an_error_that_the_garbage_collector_clears_up(tokenizer
         gc.collect()
     out[:] = 5
     assert out.sum() == 5 << 20
-    assert tokenizer.encode_batch(["word"], out=out).tolist() == tokenizer.encode_batch(["word"]).tolist()
+    assert (
+        tokenizer.encode_batch(["word"], out=out).tolist()
+        == tokenizer.encode_batch(["word"]).tolist()
+    )

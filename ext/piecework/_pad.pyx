@@ -27,15 +27,25 @@ cdef struct Matrix:
     Py_ssize_t n_columns
 
 
+def longest_row(const int64_t[::1] row_splits not None):
+    """Return the length of the longest row, at least 0."""
+    cdef Py_ssize_t row
+    cdef int64_t longest = 0
+    for row in range(row_splits.shape[0] - 1):
+        longest = max(longest, row_splits[row + 1] - row_splits[row])
+    return longest
+
+
 def fill_padded(ids, row_splits, input_ids, attention_mask, bint at_right):
     """Write ids, and ones beside them, at the beginning of each row, or at its end.
 
     Parameters
     ----------
     ids : int32 or uint16 array, shape (n_tokens,)
+        All arrays are contiguous and aligned.
     row_splits : int64 array, shape (n_rows + 1,)
     input_ids, attention_mask : integer arrays of one dtype, shape (n_rows, n_columns)
-        Contiguous. What is not a token's place stays as it is.
+        What is not a token's place stays as it is.
     at_right : bool
         The rows end with the last column, and do not begin with the first.
 
@@ -44,8 +54,8 @@ def fill_padded(ids, row_splits, input_ids, attention_mask, bint at_right):
     ValueError
         For a row that does not fit: the arrays were changed meanwhile.
     """
-    cdef const uint8_t[::1] id_bytes = np.require(ids, None, "CA").view(np.uint8)
-    cdef const int64_t[::1] splits = np.require(row_splits, None, "CA")
+    cdef const uint8_t[::1] id_bytes = ids.view(np.uint8)
+    cdef const int64_t[::1] splits = row_splits
     cdef uint8_t[::1] id_matrix = input_ids.reshape(-1).view(np.uint8)
     cdef uint8_t[::1] mask_matrix = attention_mask.reshape(-1).view(np.uint8)
     cdef Rows rows

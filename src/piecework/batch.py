@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, overload
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from piecework._pad import fill_padded
+from piecework._pad import fill_padded, longest_row
 from piecework.protocol import as_int
 
 Ids: TypeAlias = NDArray[np.int32 | np.uint16]
@@ -211,12 +211,14 @@ class Batch:
         pad_id = as_int("pad_id", pad_id)
         n_columns = self._n_columns(length, as_int("multiple_of", multiple_of, minimum=1))
         dtype = _integer_dtype(dtype, self.ids, pad_id)
-        native = dtype.newbyteorder("=")
+        native = dtype if dtype.isnative else dtype.newbyteorder("=")
         shape = (len(self), n_columns)
         # Zeros that numpy makes are not written: the system gives such memory.
         input_ids = np.full(shape, pad_id, native) if pad_id else np.zeros(shape, native)
         attention_mask = np.zeros(shape, native)
-        fill_padded(self.ids, self.row_splits, input_ids, attention_mask, side == "left")
+        fill_padded(
+            _plain(self.ids), _plain(self.row_splits), input_ids, attention_mask, side == "left"
+        )
         return PaddedBatch(
             input_ids.astype(dtype, copy=False), attention_mask.astype(dtype, copy=False)
         )
@@ -251,7 +253,7 @@ class Batch:
         return kind.from_arrays(pyarrow.array(offsets), ids)
 
     def _n_columns(self, length: int | None, multiple_of: int) -> int:
-        longest = int(self.lengths.max(initial=0))
+        longest = longest_row(_plain(self.row_splits))
         length = longest if length is None else as_int("length", length, minimum=0)
         if longest > length:
             row = int(np.argmax(self.lengths > length))
@@ -274,6 +276,14 @@ class Batch:
             f"Batch({_count(len(self), 'row')}, {_count(len(self.ids), 'token')}: "
             f"{_shorten(rows, _REPR_ROWS)})"
         )
+
+
+def _plain(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array that a kernel can read: itself, or a copy without gaps."""
+    flags = array.flags
+    if flags.c_contiguous and flags.aligned:
+        return array
+    return np.require(array, None, ["C", "A"])
 
 
 def _check_array(name: str, array: object, *dtypes: type[np.generic]) -> None:
@@ -309,6 +319,8 @@ def _integer_dtype(dtype: DTypeLike, ids: Ids, pad_id: int) -> np.dtype[Any]:
         raise TypeError(f"dtype must be an integer type, not {dtype!r}") from None
     if result.kind not in "iu":
         raise ValueError(f"dtype must be an integer type, not {result}")
+    if pad_id == 0 and np.can_cast(ids.dtype, result):
+        return result
     limits = np.iinfo(result)
     low = high = pad_id
     if not np.can_cast(ids.dtype, result):

@@ -20,6 +20,8 @@ from piecework._texts import StrTexts, Utf8Texts
 from piecework.batch import Batch
 from piecework.spec import TokenizerSpec
 
+# Called often enough to matter for a short text, and typed without the buffer protocol.
+_array_over: Any = np.frombuffer
 _INT32, _UINT16 = np.dtype(np.int32), np.dtype(np.uint16)
 
 
@@ -93,12 +95,12 @@ def encode_texts(
     sink = IdSink(len(texts), dtype.itemsize, None if out is None else out.view(np.uint8))
     _run(encoder, texts, template, threads, sink)
     if out is None:
-        ids = np.frombuffer(memoryview(sink.take_ids()), dtype)
+        ids = _array_over(sink.take_ids(), dtype)
     elif sink.n_tokens() <= len(out):
         ids = out[: sink.n_tokens()]
     else:
         raise ValueError(f"out has room for {len(out)} ids, but there are {sink.n_tokens()}")
-    return Batch._unchecked(ids, np.frombuffer(memoryview(sink.row_splits()), np.int64))
+    return Batch._unchecked(ids, _array_over(sink.row_splits(), np.int64))
 
 
 def count_tokens(
@@ -107,7 +109,8 @@ def count_tokens(
     """Return the number of tokens of each text; errors as for :func:`encode_texts`."""
     sink = CountSink(len(texts))
     _run(encoder, texts, template, threads, sink)
-    return np.frombuffer(memoryview(sink.row_lengths()), np.int64)
+    counts: NDArray[np.int64] = _array_over(sink.row_lengths(), np.int64)
+    return counts
 
 
 def _run(
