@@ -8,7 +8,7 @@ is shared, so one `Encoder` serves any number of threads.
 
 from cpython.mem cimport PyMem_RawFree
 from cpython.unicode cimport PyUnicode_DATA, PyUnicode_KIND, PyUnicode_READ
-from cython cimport final
+from cython cimport critical_section, final
 from libc.string cimport memset
 
 from piecework._alphabet cimport Alphabet, symbol_of
@@ -154,10 +154,12 @@ cdef class Encoder:
 
     cdef Room take_room(self):
         """Return a room that nobody else has, until `give_back`."""
-        cdef Room room
-        try:
-            room = self.idle.pop()
-        except IndexError:
+        cdef Room room = None
+        # Asked first: an IndexError that has no memory for its traceback crashes Cython's code.
+        with critical_section(self.idle):
+            if self.idle:
+                room = self.idle.pop()
+        if room is None:
             return Room.__new__(Room)
         clear_items(&room.workspace.items)
         room.chunk.ids.n = 0

@@ -41,8 +41,6 @@ cdef class BatchJob:
 
     cdef void release(self) noexcept nogil
 
-    cdef int fail(self, Py_ssize_t chunk, error) except -1
-
     cdef int wake(self) except -1
 
     cdef bint claim(self, Room room) except -1 nogil

@@ -26,6 +26,7 @@ import threading
 
 cdef enum:
     PLACES_PER_WORKER = 2
+    FIRST = -1  # as the number of a chunk: before all others
     CHUNKS_PER_SIGNAL_CHECK = 16  # about 20 ms; it needs the GIL, which may be busy
 
 
@@ -81,34 +82,66 @@ cdef class BatchJob:
         free_items(&self.head)
         free_items(&self.tail)
 
-    def work(self):
-        """Encode chunks until none is left to claim. An Exception is kept for `finish`."""
-        cdef Room room = None
-        cdef Py_ssize_t n_chunks = 0
+    def work_alone(self):
+        """Encode all on this thread. Raises the error of the first row that has one."""
+        cdef Room room = self.encoder.take_room()
         try:
-            room = self.encoder.take_room()
-            room.chunk.index = -1
-            room.make()
-            with nogil:
-                while self.claim(room):
-                    self.encode_chunk(room)
-                    self.deliver(&room.chunk)
-                    n_chunks += 1
-                    if n_chunks % CHUNKS_PER_SIGNAL_CHECK == 0:
-                        with gil:
-                            PyErr_CheckSignals()
-        except Exception as error:
-            self.fail(-1 if room is None else room.chunk.index, error)
-        except BaseException as error:  # Ctrl-C: others end after the chunk at hand
-            self.fail(-1, error)
-            raise
+            self.work(room)
         finally:
-            if room is not None:
-                self.encoder.give_back(room)
+            self.encoder.give_back(room)
+
+    def enter(self):
+        """Return a Room for a thread that works with others. It goes back by `leave`."""
+        return self.encoder.take_room()
+
+    def leave(self, Room room not None):
+        """Take the room of a thread back."""
+        self.encoder.give_back(room)
+
+    def work(self, Room room not None):
+        """Encode chunks until none is left to claim. An error is to be told by `fail`."""
+        cdef Py_ssize_t n_chunks = 0
+        room.chunk.index = FIRST  # while it has none
+        room.make()
+        with nogil:
+            while self.claim(room):
+                self.encode_chunk(room)
+                self.deliver(&room.chunk)
+                n_chunks += 1
+                if n_chunks % CHUNKS_PER_SIGNAL_CHECK == 0:
+                    with gil:
+                        PyErr_CheckSignals()
+
+    def fail(self, Room room, error):
+        """Let no more chunks be claimed, as a thread had an error; `finish` raises the first one.
+
+        Parameters
+        ----------
+        room : Room or None
+            The thread's; None: it got none.
+        error : BaseException
+            What is no Exception comes before all errors of rows.
+        """
+        # Chunks are claimed in order: those before this one are done, or will be.
+        cdef Py_ssize_t chunk = FIRST
+        if room is not None and isinstance(error, Exception):
+            chunk = room.chunk.index
+        with nogil:
+            self.acquire()
+        self.is_stopped = True
+        if self.error is None or chunk < self.error_chunk:
+            self.error = error
+            self.error_chunk = chunk
+        self.release()
+        self.wake()
 
     def stop(self):
         """Let no more chunks be claimed."""
-        self.fail(self.texts.n_rows, None)
+        with nogil:
+            self.acquire()
+            self.is_stopped = True
+            self.release()
+        self.wake()
 
     def finish(self):
         """Raise the error of the first row that has one. Requires that all threads are done."""
@@ -123,19 +156,6 @@ cdef class BatchJob:
     cdef void release(self) noexcept nogil:
         if self.lock != NULL:
             PyThread_release_lock(self.lock)
-
-    cdef int fail(self, Py_ssize_t chunk, error) except -1:
-        """Let no more chunks be claimed; keep the error if it is the first one in the batch."""
-        with nogil:
-            self.acquire()
-        self.is_stopped = True
-        # Chunks are claimed in order: those before this one are done, or will be.
-        if error is not None and (self.error is None or chunk < self.error_chunk):
-            self.error = error
-            self.error_chunk = chunk
-        self.release()
-        self.wake()
-        return 0
 
     cdef int wake(self) except -1:
         """Let those look again that wait until they may claim a chunk."""

@@ -7,6 +7,7 @@ how the threads work together, is known elsewhere.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -123,10 +124,25 @@ def _run(
     n_workers = parallel.choose_workers(threads, texts.count_chars)
     job = BatchJob(encoder, texts, sink, *template, n_workers)
     if n_workers == 1:
-        job.work()
-    else:
-        parallel.run(job.work, job.stop, n_workers)
+        job.work_alone()
+        return
+    parallel.run(partial(_work, job), job.stop, n_workers)
     job.finish()
+
+
+def _work(job: BatchJob) -> None:
+    """Do one thread's part of a job that several work on."""
+    room = None
+    try:
+        room = job.enter()
+        job.work(room)
+    except BaseException as error:
+        job.fail(room, error)
+        if not isinstance(error, Exception):  # Ctrl-C: not to be kept until all is done
+            raise
+    finally:
+        if room is not None:
+            job.leave(room)
 
 
 def _check_out(out: object) -> None:
