@@ -5,7 +5,7 @@ from cython cimport final
 
 from piecework._buffers cimport Ids
 from piecework._rows cimport Text, free_workspace
-from piecework._types cimport int64_t
+from piecework._types cimport int32_t, int64_t
 from piecework._utf8 cimport free_scratch
 
 
@@ -45,7 +45,7 @@ cdef class Room:
 
     cdef void trim(self) noexcept:
         """Give memory back that only a huge text needs."""
-        if self.chunk.ids.cap * <Py_ssize_t>sizeof(int) > KEPT_BYTES:
+        if self.chunk.ids.cap * <Py_ssize_t>sizeof(int32_t) > KEPT_BYTES:
             PyMem_RawFree(self.chunk.ids.data)
             self.chunk.ids = Ids(NULL, 0, 0)
         if self.scratch.cap > KEPT_BYTES:

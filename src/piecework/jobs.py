@@ -63,17 +63,16 @@ def checked_output(dtype: DTypeLike | None, out: object, spec: TokenizerSpec) ->
     """
     if dtype is None and out is None:
         return _NEW_INT32
-    if out is not None:
-        _check_out(out)
-    wanted = _id_dtype(out.dtype if dtype is None else dtype)  # type: ignore[attr-defined]
-    if out is not None and out.dtype != wanted:  # type: ignore[attr-defined]
-        raise ValueError(f"out is an array of {out.dtype}, but dtype is {wanted}")  # type: ignore[attr-defined]
+    array = None if out is None else _checked_out(out)
+    wanted = array.dtype if array is not None and dtype is None else _id_dtype(dtype)
+    if array is not None and array.dtype != wanted:
+        raise ValueError(f"out is an array of {array.dtype}, but dtype is {wanted}")
     limit, highest = np.iinfo(wanted).max, spec.vocab_size - 1
     if highest > limit:
         raise ValueError(
             f"{wanted} holds ids up to {limit}, but the highest of the vocabulary is {highest}"
         )
-    return Output(wanted, out)  # type: ignore[arg-type]
+    return Output(wanted, array)
 
 
 def encode_texts(
@@ -145,7 +144,7 @@ def _work(job: BatchJob) -> None:
             job.leave(room)
 
 
-def _check_out(out: object) -> None:
+def _checked_out(out: object) -> NDArray[Any]:
     if not isinstance(out, np.ndarray) or out.dtype not in (_INT32, _UINT16):
         kind = getattr(out, "dtype", type(out).__name__)
         raise TypeError(f"out must be a 1-D int32 or uint16 array, not {kind}")
@@ -156,6 +155,7 @@ def _check_out(out: object) -> None:
         )
     if not (out.flags.writeable and out.flags.aligned):
         raise ValueError("out must be writable and aligned")
+    return out
 
 
 def _id_dtype(dtype: DTypeLike) -> np.dtype[Any]:
