@@ -158,7 +158,7 @@ def _checked_out(out: object) -> NDArray[Any]:
     return out
 
 
-def _id_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+def _id_dtype(dtype: DTypeLike | None) -> np.dtype[Any]:
     try:
         wanted = np.dtype(dtype)
     except TypeError:
