@@ -27,6 +27,8 @@ cdef class Encoder:
     cdef object encode_reordered
     cdef list idle  # rooms that no call is using
 
+    cdef Status encode_alone(self, text, Room room) except *
+
     cdef Room take_room(self)
 
     cdef int give_back(self, Room room) except -1

@@ -22,17 +22,20 @@ from piecework._items cimport (
 from piecework._scan cimport Cursor, Tables, Text, open_text
 from piecework._stream cimport make_room, scan_text
 from piecework._trie cimport DoubleArray, DoubleTrie, max_id
+from piecework._rows cimport encode_rows
 from piecework._types cimport (
+    DONE,
     NEEDS_NORMALIZER,
     NEEDS_REPAIR,
     NEEDS_SPLIT,
     NO_MEMORY,
     Status,
     int32_t,
+    int64_t,
     uint32_t,
 )
 from piecework._walk cimport walk_items
-from piecework._window cimport Workspace
+from piecework._window cimport USUAL_MEMO_BYTES, Workspace, open_window
 from piecework._window cimport Workspace, free_workspace, open_window
 
 
@@ -91,7 +94,7 @@ cdef class WordMatcher:
                 mark = 0
             if not walk_items(trie, &items, &out):
                 raise MemoryError
-            return list_of(&out)
+            return list_of((), &out, ())
         finally:
             free_items(&items)
             PyMem_RawFree(out.data)
@@ -151,12 +154,41 @@ cdef class Encoder:
             raise TypeError(f"text: expected a str, got {type(text).__name__}")
         cdef Room room = self.take_room()
         try:
-            self.append_row(
-                text, None, before, after, &room.workspace, &room.chunk.ids
-            )
-            return list_of(&room.chunk.ids)
+            if self.encode_alone(text, room) == DONE:
+                return list_of(before, &room.chunk.ids, after)
+            room.chunk.ids.n = 0
+            self.append_row(text, None, before, after, &room.workspace, &room.chunk.ids)
+            return list_of((), &room.chunk.ids, ())
         finally:
             self.give_back(room)
+
+    cdef Status encode_alone(self, text, Room room) except *:
+        """Put the ids of a text into the room, as far as that goes without Python."""
+        cdef Text view = view_text(text)
+        cdef Items nothing
+        cdef int64_t[2] splits
+        cdef Py_ssize_t row = 0
+        cdef Status status
+        splits[0] = 0
+        memset(&nothing, 0, sizeof(Items))
+        if not open_window(
+            &room.workspace, USUAL_MEMO_BYTES if self.bytes.usable else 0, view.n_chars
+        ):
+            raise MemoryError
+        if view.n_chars < GIL_WORTHY_CHARS:
+            status = encode_rows(
+                &self.tables, &view, &row, 1, &nothing, &nothing, &room.workspace,
+                &room.chunk.ids, splits,
+            )
+        else:
+            with nogil:
+                status = encode_rows(
+                    &self.tables, &view, &row, 1, &nothing, &nothing, &room.workspace,
+                    &room.chunk.ids, splits,
+                )
+        if status == NO_MEMORY:
+            raise MemoryError
+        return status
 
     cdef Room take_room(self):
         """Return a room that nobody else has, until `give_back`."""
@@ -264,6 +296,7 @@ cdef int append_iterable(Items* items, ids) except -1:
     return 0
 
 
-cdef list list_of(const Ids* ids):
+cdef list list_of(tuple before, const Ids* ids, tuple after):
     cdef Py_ssize_t i
-    return [ids.data[i] for i in range(ids.n)]
+    cdef list numbers = [ids.data[i] for i in range(ids.n)]
+    return [*before, *numbers, *after] if before or after else numbers

@@ -24,6 +24,7 @@ cdef class BatchJob:
     cdef Items head  # `before`, as items
     cdef Items tail
     cdef Py_ssize_t memo_bytes
+    cdef bint wants_memo  # whatever it costs
 
     # Protected by the lock, which is never waited for with the GIL held. One worker has none.
     cdef PyThread_type_lock lock

@@ -20,7 +20,7 @@ from piecework._encode cimport append_iterable
 from piecework._items cimport free_items
 from piecework._rows cimport count_chars, encode_rows
 from piecework._types cimport DONE, NO_MEMORY, Status
-from piecework._window cimport open_window
+from piecework._window cimport MEMO_WORTHY_CHARS, USUAL_MEMO_BYTES, open_window
 
 import threading
 
@@ -46,15 +46,15 @@ cdef class BatchJob:
         Ids put around each text.
     n_workers : int
         How many threads will call `work`, at most.
-    memo_bytes : int
-        The size of each thread's memo of words; 0: none.
+    memo_bytes : int or None
+        The size of each thread's memo of words; 0: none. None: the usual one, once it pays.
 
     Thread-safety: any number of threads may call its methods. They need no lock of Python.
     """
 
     def __cinit__(
         self, Encoder encoder not None, Texts texts not None, Sink sink not None,
-        tuple before, tuple after, Py_ssize_t n_workers, Py_ssize_t memo_bytes,
+        tuple before, tuple after, Py_ssize_t n_workers, memo_bytes,
     ):
         if sink.n_rows != texts.n_rows:
             raise ValueError(f"a sink for {sink.n_rows} rows, but {texts.n_rows} texts")
@@ -63,8 +63,10 @@ cdef class BatchJob:
         self.sink = sink
         self.before = before
         self.after = after
-        # Where bytes can't stand for characters, nobody asks a memo.
-        self.memo_bytes = memo_bytes if encoder.bytes.usable else 0
+        self.wants_memo = memo_bytes is not None
+        self.memo_bytes = memo_bytes if self.wants_memo else USUAL_MEMO_BYTES
+        if not encoder.bytes.usable:
+            self.memo_bytes = 0
         append_iterable(&self.head, before)
         append_iterable(&self.tail, after)
         if n_workers > 1:
@@ -212,9 +214,10 @@ cdef class BatchJob:
         cdef Chunk* chunk = &room.chunk
         cdef Py_ssize_t row = 0, stop
         cdef Status status
-        if not make_chunk(chunk) or not open_window(
-            &room.workspace, self.memo_bytes, count_chars(room.texts, chunk.n_rows)
-        ):
+        cdef Py_ssize_t n_chars = count_chars(room.texts, chunk.n_rows)
+        if self.wants_memo:
+            n_chars = max(n_chars, <Py_ssize_t>MEMO_WORTHY_CHARS)
+        if not make_chunk(chunk) or not open_window(&room.workspace, self.memo_bytes, n_chars):
             raise_no_memory()
         chunk.ids.n = 0
         chunk.row_splits[0] = 0

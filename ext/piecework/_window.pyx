@@ -34,8 +34,6 @@ from piecework._walk cimport walk_items
 
 cdef enum:
     MAX_TOKENS = STAGE_BYTES + BLOCK  # with the places behind that vector code writes to
-    # A memo costs as much as some thousand words to begin with, and its memory.
-    MEMO_WORTHY_CHARS = 1 << 14
     LONG_CHARS = 4096  # what is not staged and longer goes straight to the result
     FULL_PARTS = MAX_PARTS - 8  # of the stream: a window with a stage is full
     LOOK_TOKENS = 256  # that are looked up together: the first cache holds their buckets

@@ -38,12 +38,12 @@ class Effort(NamedTuple):
     ----------
     threads : int or None
         None: as many as pay.
-    memo_bytes : int
-        Of each thread's memo of words; 0: none.
+    memo_bytes : int or None
+        Of each thread's memo of words; 0: none. None: the usual one, once it pays.
     """
 
     threads: int | None
-    memo_bytes: int
+    memo_bytes: int | None
 
 
 class Output(NamedTuple):
@@ -60,7 +60,7 @@ class Output(NamedTuple):
     out: NDArray[Any] | None
 
 
-def checked_effort(threads: int | None, memo_bytes: int) -> Effort:
+def checked_effort(threads: int | None, memo_bytes: int | None) -> Effort:
     """Check what the caller lets a call use.
 
     Raises
@@ -70,7 +70,9 @@ def checked_effort(threads: int | None, memo_bytes: int) -> Effort:
     """
     if threads is not None:
         threads = as_int("threads", threads, minimum=1)
-    return Effort(threads, as_int("memo_bytes", memo_bytes, minimum=0))
+    if memo_bytes is not None:
+        memo_bytes = as_int("memo_bytes", memo_bytes, minimum=0)
+    return Effort(threads, memo_bytes)
 
 
 def checked_output(dtype: DTypeLike | None, out: object, spec: TokenizerSpec) -> Output:

@@ -28,9 +28,6 @@ from piecework.vocabulary import Vocabulary, read_vocabulary, write_vocabulary
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
-# A hash table of words and their ids, one for each thread. Twice as much gains nothing, half as much
-# costs a tenth of the speed on English (`pytest benchmarks`).
-MEMO_BYTES = 1 << 22
 _NO_TEMPLATE = Template((), ())
 
 
@@ -370,7 +367,7 @@ class WordPieceTokenizer:
         add_special: bool = False,
         missing: Missing = "error",
         threads: int | None = None,
-        memo_bytes: int = MEMO_BYTES,
+        memo_bytes: int | None = None,
         dtype: DTypeLike | None = None,
         out: NDArray[Any] | None = None,
     ) -> Batch:
@@ -390,9 +387,10 @@ class WordPieceTokenizer:
             At most so many threads work. By default as many as the process may use cores, for a
             batch of half a million characters and more, and the calling thread alone for a smaller
             one. A forked child has no other threads. The result does not depend on it.
-        memo_bytes : int
-            The size of the memo in which each thread keeps the ids of words that it has seen; 0
-            for none. The result does not depend on it.
+        memo_bytes : int, optional
+            The size of the memo in which each thread keeps the ids of words that it has seen, from
+            its first text on; 0 for none. By default 4 MiB, once a thread has seen so much text
+            that they pay. The result does not depend on it.
         dtype : int32 or uint16, optional
             Of the ids: int32, or what `out` has.
         out : int32 or uint16 array, shape (any,), optional
@@ -438,7 +436,7 @@ class WordPieceTokenizer:
         *,
         add_special: bool = False,
         threads: int | None = None,
-        memo_bytes: int = MEMO_BYTES,
+        memo_bytes: int | None = None,
         dtype: DTypeLike | None = None,
         out: NDArray[Any] | None = None,
     ) -> Batch:
@@ -490,7 +488,7 @@ class WordPieceTokenizer:
         add_special: bool = False,
         missing: Missing = "error",
         threads: int | None = None,
-        memo_bytes: int = MEMO_BYTES,
+        memo_bytes: int | None = None,
         dtype: DTypeLike | None = None,
         out: NDArray[Any] | None = None,
     ) -> Batch:
@@ -529,7 +527,7 @@ class WordPieceTokenizer:
         add_special: bool = False,
         missing: Missing = "error",
         threads: int | None = None,
-        memo_bytes: int = MEMO_BYTES,
+        memo_bytes: int | None = None,
     ) -> NDArray[np.int64]:
         """Return the number of tokens of many texts; the ids are not kept.
 
