@@ -1,36 +1,31 @@
-"""One process's measurement for the throughput guard: `encode_batch` in yardsticks.
+"""One process's measurement for the throughput guard: `encode_batch` beside the yardstick.
 
-``python benchmarks/guarded.py [SLOWDOWN]`` prints, as JSON, for each text the time of encoding it
-divided by the time of the yardstick's walk over the same bytes. Where the tables come to lie in
-memory differs from process to process and moves that by one or two percent, so test_guard.py runs
-several. SLOWDOWN 0.1 encodes a tenth of each text twice, to see that the guard notices.
-
-Rounds are short (the yardstick, piecework, the yardstick, about a millisecond each), and only the
-quarter counts in which the yardstick was fastest before and after: those in which nobody disturbed.
-On the two-core virtual machine this was made on, the median over all rounds moved by 20 % between
-runs while another process was busy, and the median over those by 2 %.
+``python benchmarks/guarded.py [SLOWDOWN]`` prints, as JSON, for each text a list of rounds: the
+seconds of the yardstick's walk and of encoding the same bytes. A round is short (the yardstick,
+piecework, the yardstick, about a millisecond each) and is left out where the yardstick was not
+equally fast before and after: something came between. SLOWDOWN 0.1 encodes a tenth of each text
+twice, to see that the guard notices. What becomes of the rounds is decided in guard.py.
 """
 
 from __future__ import annotations
 
 import json
 import random
-import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-from yardstick import Yardstick
+from yardstick import Yardstick, compile_yardstick
 
 from piecework import WordPieceTokenizer
 from piecework.bench.texts import documentation_of_python
 
 TEXT_BYTES = 300_000
-ROUNDS = 200
-WARM_UP_ROUNDS = 20
-QUIET_SHARE = 4  # one round in so many counts
+ROUNDS = 100
+WARM_UP_ROUNDS = 10
+STEADY = 1.05  # the slower of a round's two walks took no more than this, times the faster
 
 
 def guarded_texts(vocab: dict[str, int]) -> dict[str, list[str]]:
@@ -53,12 +48,16 @@ def _until(n_bytes: int, parts) -> list[str]:
     return taken
 
 
-def time_in_yardsticks(encode: Callable[[], object], walk: Callable[[], object]) -> float:
-    """Return the time of `encode` divided by that of `walk`, from the quiet rounds."""
-    rounds = [(_seconds(walk), _seconds(encode), _seconds(walk)) for _ in range(ROUNDS)]
-    rounds = sorted(rounds[WARM_UP_ROUNDS:], key=lambda times: max(times[0], times[2]))
-    quiet = rounds[: len(rounds) // QUIET_SHARE]
-    return statistics.median(2 * times[1] / (times[0] + times[2]) for times in quiet)
+def time_rounds(
+    walk: Callable[[], object], encode: Callable[[], object]
+) -> list[tuple[float, float]]:
+    """Return the seconds of both calls, for each of the steady rounds."""
+    rounds = []
+    for _ in range(WARM_UP_ROUNDS + ROUNDS):
+        before, encoding, after = _seconds(walk), _seconds(encode), _seconds(walk)
+        if max(before, after) <= STEADY * min(before, after):
+            rounds.append(((before + after) / 2, encoding))
+    return rounds[WARM_UP_ROUNDS:]
 
 
 def _seconds(call: Callable[[], object]) -> float:
@@ -71,11 +70,12 @@ def main(slowdown: float) -> None:
     tokenizer = WordPieceTokenizer.from_pretrained("bert-base-uncased")
     results = {}
     with tempfile.TemporaryDirectory() as folder:
+        library = compile_yardstick(Path(folder))
         for name, texts in guarded_texts(tokenizer.vocab).items():
-            yardstick = Yardstick(Path(folder), "\n".join(texts).encode())
+            yardstick = Yardstick(library, "\n".join(texts).encode())
             again = texts[: int(len(texts) * slowdown)]
-            results[name] = time_in_yardsticks(
-                lambda texts=texts + again: tokenizer.encode_batch(texts), yardstick.walk
+            results[name] = time_rounds(
+                yardstick.walk, lambda texts=texts + again: tokenizer.encode_batch(texts)
             )
     print(json.dumps(results))
 

@@ -23,10 +23,9 @@ class NoCompiler(RuntimeError):
 
 
 class Yardstick:
-    """The compiled walk over one text."""
+    """The walk over one text, by a library that `compile_yardstick` made."""
 
-    def __init__(self, folder: Path, text: bytes) -> None:
-        library = ctypes.CDLL(str(_compile(folder)))
+    def __init__(self, library: ctypes.CDLL, text: bytes) -> None:
         library.yardstick_prepare()
         self._walk = library.yardstick_walk
         self._walk.restype = ctypes.c_size_t
@@ -43,10 +42,11 @@ class Yardstick:
         return self._walk(*self._arguments)
 
 
-def _compile(folder: Path) -> Path:
-    compiler = os.environ.get("CC") or (sysconfig.get_config_var("CC") or "cc").split()[0]
-    if shutil.which(compiler.split()[0]) is None:
-        raise NoCompiler(f"the yardstick needs a C compiler; {compiler!r} is not there (set CC)")
+def compile_yardstick(folder: Path) -> ctypes.CDLL:
+    """Compile yardstick.c into a folder, and load it."""
+    command = (os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc").split()
+    if shutil.which(command[0]) is None:
+        raise NoCompiler(f"the yardstick needs a C compiler; {command[0]} is not there (set CC)")
     library = folder / "yardstick.so"
-    subprocess.run([*compiler.split(), *FLAGS, "-o", library, SOURCE], check=True)
-    return library
+    subprocess.run([*command, *FLAGS, "-o", library, SOURCE], check=True)
+    return ctypes.CDLL(str(library))

@@ -16,7 +16,7 @@ one definition of the peers. What is here may be slow to import: the tokenizer n
 """
 
 from piecework.bench.peers import OURS, PEERS, NotThere
-from piecework.bench.process import PeerProcess
+from piecework.bench.process import PeerProcess, parse_pythons
 from piecework.bench.race import STATES, Course, Race, Result, State
 from piecework.bench.texts import documentation_of_python, read_documents
 
@@ -31,5 +31,6 @@ __all__ = [
     "Result",
     "State",
     "documentation_of_python",
+    "parse_pythons",
     "read_documents",
 ]

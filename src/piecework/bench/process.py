@@ -11,14 +11,24 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from piecework.bench.peers import NotThere
+import numpy as np
+from numpy.typing import NDArray
+
+from piecework.bench.peers import PEERS, NotThere
 
 _BOOT = (
     "import runpy, sys; peers, worker = map(runpy.run_path, sys.argv[1:]); "
     "worker['serve'](peers['PEERS'], peers['NotThere'])"
+)
+_FIRST_IDS = (
+    "import time; start = time.perf_counter(); import runpy, sys; "
+    "peers = runpy.run_path(sys.argv[1])['PEERS']; "
+    "peers[sys.argv[2]](sys.argv[3], 1).encode_one(sys.argv[4]); "
+    "print(time.perf_counter() - start)"
 )
 _FILES = [str(Path(__file__).with_name(name)) for name in ("peers.py", "worker.py")]
 _LAST_WORDS = 2000  # characters of what a process wrote before it died
@@ -107,6 +117,16 @@ class PeerProcess:
         """Make the peer's tokenizer anew; return how long that took."""
         return self.ask("reload", folder=self._folder)
 
+    def fetch_ids(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Return the ids of the last call of ``encode``, and where its rows start and stop."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "ids"
+            counts = self.ask("save_ids", path=str(path))
+            written = np.fromfile(path, np.int32)
+        row_splits = np.zeros(counts["rows"] + 1, np.int64)
+        np.cumsum(written[counts["tokens"] :], out=row_splits[1:])
+        return written[: counts["tokens"]], row_splits
+
     def close(self) -> None:
         """End the process."""
         self._process.communicate()  # closes its standard input: it ends by itself
@@ -123,6 +143,43 @@ class PeerProcess:
         self._stderr.seek(0)
         words = self._stderr.read().decode(errors="replace").strip()
         return words[-_LAST_WORDS:] or f"exit code {self._process.returncode}"
+
+
+def seconds_to_first_ids(
+    peer: str, folder: str | os.PathLike[str], text: str, python: str = sys.executable
+) -> float:
+    """Run a new process that imports and loads a peer and encodes one text; return its seconds.
+
+    They run from the program's first line to its last, so that the start of the interpreter itself
+    does not count, and reading the file of the peers does: some milliseconds, the same for all.
+
+    Raises
+    ------
+    RuntimeError
+        The process failed, with what it wrote.
+    """
+    command = [python, "-c", _FIRST_IDS, _FILES[0], peer, os.fspath(folder), text]
+    done = subprocess.run(command, capture_output=True, text=True, env=_environment(1), check=False)
+    if done.returncode:
+        raise RuntimeError(f"{peer}: {done.stderr.strip()[-_LAST_WORDS:]}")
+    return float(done.stdout)
+
+
+def parse_pythons(values: Iterable[str]) -> dict[str, str]:
+    """Return the interpreters of peers, from texts such as ``tokenizers-1=/venvs/rc/bin/python``.
+
+    Raises
+    ------
+    ValueError
+        A text is not of that form, or names no peer.
+    """
+    pythons = {}
+    for value in values:
+        peer, equals, python = value.partition("=")
+        if not (equals and python) or peer not in PEERS:
+            raise ValueError(f"expected PEER=PYTHON, with a peer of {list(PEERS)}; got {value!r}")
+        pythons[peer] = python
+    return pythons
 
 
 def _environment(threads: int) -> dict[str, str]:

@@ -208,16 +208,6 @@ class _Contestant:
         self.seconds.append(self.process.ask("encode", texts="texts")[clock(self.threads)])
         return self.seconds[-1]
 
-    def save_ids(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Return the ids of the last call, and where its rows start and stop."""
-        path = self.course.folder / f"{self.peer}.ids"
-        counts = self.process.ask("save_ids", path=str(path))
-        written = np.fromfile(path, np.int32)
-        path.unlink()
-        row_splits = np.zeros(counts["rows"] + 1, np.int64)
-        np.cumsum(written[counts["tokens"] :], out=row_splits[1:])
-        return written[: counts["tokens"]], row_splits
-
 
 class Race:
     """Piecework and peers on one course. A context manager: the processes end with the block.
@@ -295,14 +285,14 @@ class Race:
 
     def results(self) -> list[Result]:
         """Return what was measured, piecework first."""
-        ours = self._ours.save_ids()
+        ours = self._ours.process.fetch_ids()
         order = [self._ours, *(each for each in self._contestants if each is not self._ours)]
         return [self._result(each, ours) for each in order]
 
     def _result(
         self, contestant: _Contestant, ours: tuple[NDArray[np.int32], NDArray[np.int64]]
     ) -> Result:
-        ids, row_splits = contestant.save_ids()
+        ids, row_splits = contestant.process.fetch_ids()
         n_bytes = self._course.n_bytes(contestant.one_in)
         n_all = self._course.n_bytes()
         return Result(

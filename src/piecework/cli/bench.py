@@ -22,6 +22,7 @@ from piecework.bench import (
     Result,
     State,
     documentation_of_python,
+    parse_pythons,
     read_documents,
     report,
 )
@@ -41,13 +42,10 @@ def _peer_names(_: click.Context, __: click.Parameter, value: str) -> list[str]:
 
 
 def _pythons(_: click.Context, __: click.Parameter, values: Iterable[str]) -> dict[str, str]:
-    pythons = {}
-    for value in values:
-        peer, equals, python = value.partition("=")
-        if not (equals and python) or peer not in OTHERS:
-            raise click.BadParameter(f"expected PEER=PYTHON with one of the peers; got {value!r}")
-        pythons[peer] = python
-    return pythons
+    try:
+        return parse_pythons(values)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
 
 
 def _states(_: click.Context, __: click.Parameter, values: Sequence[State]) -> Sequence[State]:
