@@ -24,8 +24,8 @@ from pytest_benchmark.utils import PercentageRegressionCheck
 # Percent of the median: a loss of 10 % is to be caught. benchmarks/show_guard.py shows it.
 THRESHOLD = 5
 QUIET = 1.08  # times the fastest yardstick
-FEWEST_ROUNDS = 10
-PATIENCE = 4  # times as many processes as asked for
+FEWEST_ROUNDS = 30  # of the hundred of a process: a lucky moment in a busy time does not count
+PATIENCE = 12  # times as many processes as asked for
 
 
 class TooBusy(Exception):
@@ -83,7 +83,7 @@ def add_options(group):
     group.addoption(
         "--guard-processes",
         type=int,
-        default=9,
+        default=5,
         help="Of how many processes the guarded figures are the median.",
     )
     group.addoption(
@@ -107,12 +107,16 @@ class OnlyGuarded:
         return self.check.fails(current, compared)
 
 
+def default_check():
+    return PercentageRegressionCheck("median", THRESHOLD)
+
+
 def use_only_for_guarded(config):
     """Give a comparison the guard's threshold, and keep any threshold to the guarded figures."""
     option = config.option
     if getattr(option, "benchmark_compare", None):
-        checks = option.benchmark_compare_fail or [PercentageRegressionCheck("median", THRESHOLD)]
-        option.benchmark_compare_fail = [OnlyGuarded(check) for check in checks]
+        checks = option.benchmark_compare_fail
+        option.benchmark_compare_fail = list(map(OnlyGuarded, checks or [default_check()]))
 
 
 def check_all_were_compared(terminalreporter, session):

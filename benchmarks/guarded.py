@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from yardstick import Yardstick, compile_yardstick
@@ -40,7 +41,12 @@ def guarded_texts(vocab: dict[str, int]) -> dict[str, list[str]]:
     return {"english": documents, "short rows": lines, "other scripts": scripts}
 
 
-def _until(n_bytes: int, parts) -> list[str]:
+def repeat_share(texts: list[str], share: float) -> list[str]:
+    """Add so much of the texts once more, by bytes."""
+    return texts + _until(share * TEXT_BYTES, iter(texts))
+
+
+def _until(n_bytes: float, parts) -> list[str]:
     taken = []
     while n_bytes > 0:
         taken.append(next(parts))
@@ -48,16 +54,14 @@ def _until(n_bytes: int, parts) -> list[str]:
     return taken
 
 
-def time_rounds(
+def time_round(
     walk: Callable[[], object], encode: Callable[[], object]
-) -> list[tuple[float, float]]:
-    """Return the seconds of both calls, for each of the steady rounds."""
-    rounds = []
-    for _ in range(WARM_UP_ROUNDS + ROUNDS):
-        before, encoding, after = _seconds(walk), _seconds(encode), _seconds(walk)
-        if max(before, after) <= STEADY * min(before, after):
-            rounds.append(((before + after) / 2, encoding))
-    return rounds[WARM_UP_ROUNDS:]
+) -> tuple[float, float] | None:
+    """Return the seconds of the yardstick and of encoding, or None if the round was not steady."""
+    before, encoding, after = _seconds(walk), _seconds(encode), _seconds(walk)
+    if max(before, after) > STEADY * min(before, after):
+        return None
+    return (before + after) / 2, encoding
 
 
 def _seconds(call: Callable[[], object]) -> float:
@@ -73,10 +77,11 @@ def main(slowdown: float) -> None:
         library = compile_yardstick(Path(folder))
         for name, texts in guarded_texts(tokenizer.vocab).items():
             yardstick = Yardstick(library, "\n".join(texts).encode())
-            again = texts[: int(len(texts) * slowdown)]
-            results[name] = time_rounds(
-                yardstick.walk, lambda texts=texts + again: tokenizer.encode_batch(texts)
-            )
+            encode = partial(tokenizer.encode_batch, repeat_share(texts, slowdown))
+            for _ in range(WARM_UP_ROUNDS):
+                time_round(yardstick.walk, encode)
+            rounds = (time_round(yardstick.walk, encode) for _ in range(ROUNDS))
+            results[name] = [each for each in rounds if each]
     print(json.dumps(results))
 
 
