@@ -14,7 +14,7 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
@@ -56,12 +56,20 @@ def _until(n_bytes: float, parts) -> list[str]:
 
 def time_round(
     walk: Callable[[], object], encode: Callable[[], object]
-) -> tuple[float, float] | None:
-    """Return the seconds of the yardstick and of encoding, or None if the round was not steady."""
-    before, encoding, after = _seconds(walk), _seconds(encode), _seconds(walk)
-    if max(before, after) > STEADY * min(before, after):
-        return None
-    return (before + after) / 2, encoding
+) -> tuple[float, float, float]:
+    """Return the seconds of the yardstick, of encoding, and of the yardstick again."""
+    return _seconds(walk), _seconds(encode), _seconds(walk)
+
+
+def steady(
+    rounds: Iterable[tuple[float, float, float]],
+) -> list[tuple[float, float]]:
+    """Return the yardstick and the encoding of the rounds between whose walks nothing came."""
+    return [
+        ((before + after) / 2, encoding)
+        for before, encoding, after in rounds
+        if max(before, after) <= STEADY * min(before, after)
+    ]
 
 
 def _seconds(call: Callable[[], object]) -> float:
@@ -80,8 +88,7 @@ def main(slowdown: float) -> None:
             encode = partial(tokenizer.encode_batch, repeat_share(texts, slowdown))
             for _ in range(WARM_UP_ROUNDS):
                 time_round(yardstick.walk, encode)
-            rounds = (time_round(yardstick.walk, encode) for _ in range(ROUNDS))
-            results[name] = [each for each in rounds if each]
+            results[name] = steady(time_round(yardstick.walk, encode) for _ in range(ROUNDS))
     print(json.dumps(results))
 
 
