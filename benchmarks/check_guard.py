@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from guard import OnlyGuarded, default_check
+from guard import OnlyGuarded, default_check, fastest_ratio
 from guarded import guarded_texts, repeat_share, time_round
 from yardstick import Yardstick, compile_yardstick
 
@@ -55,18 +55,11 @@ def figures(walk: Callable[[], object], *calls: Callable[[], object]) -> list[Fi
     The calls of one process meet the same quiet moments, if they are many enough: a twentieth of
     the rounds on a machine where every core has two processes waiting.
     """
-    yardsticks: list[float] = []
-    encodings: list[list[float]] = [[] for _ in calls]
+    rounds: list[list[tuple[float, float, float]]] = [[] for _ in calls]
     for _ in range(ROUNDS):
-        for call, its_encodings in zip(calls, encodings, strict=True):
-            yardstick, encoding, after = time_round(walk, call)
-            yardsticks.append(min(yardstick, after))
-            its_encodings.append(encoding)
-    return [Figure(median=fast(each) / fast(yardsticks)) for each in encodings]
-
-
-def fast(seconds: list[float]) -> float:
-    return sorted(seconds)[len(seconds) // 20]
+        for call, its_rounds in zip(calls, rounds, strict=True):
+            its_rounds.append(time_round(walk, call))
+    return [Figure(median=fastest_ratio(each)) for each in rounds]
 
 
 if __name__ == "__main__":

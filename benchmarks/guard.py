@@ -13,6 +13,7 @@ just shown. Two things still move such a figure, seen on a two-core virtual mach
 """
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -23,6 +24,8 @@ from pytest_benchmark.utils import PercentageRegressionCheck
 
 # Percent of the median: a loss of 10 % is to be caught. benchmarks/show_guard.py shows it.
 THRESHOLD = 5
+STEADY = 1.05  # the slower of a round's two walks took no more than this, times the faster
+FAILED = "Performance has regressed"  # as pytest-benchmark puts it
 QUIET = 1.08  # times the fastest yardstick
 FEWEST_ROUNDS = 30  # of the hundred of a process: a lucky moment in a busy time does not count
 PATIENCE = 12  # times as many processes as asked for
@@ -32,54 +35,89 @@ class TooBusy(Exception):
     """No quiet moment was to be had."""
 
 
-class Measurement:
-    """The rounds of some processes, by text.
+def quiet_figures(processes):
+    """Return the median quiet round, in yardsticks, of each process that had enough of them.
 
-    Attributes
+    Parameters
     ----------
-    processes : list of dict
-        What guarded.py printed, each.
+    processes : list of lists of (yardstick, encoding, yardstick)
+        Seconds: the rounds of one text, by process.
     """
+    steady = [
+        [
+            ((before + after) / 2, encoding)
+            for before, encoding, after in rounds
+            if max(before, after) <= STEADY * min(before, after)
+        ]
+        for rounds in processes
+    ]
+    yardsticks = [yardstick for rounds in steady for yardstick, _ in rounds]
+    limit = QUIET * fast(yardsticks, 100) if yardsticks else 0.0
+    quiet = [[ours / yard for yard, ours in rounds if yard <= limit] for rounds in steady]
+    return [statistics.median(each) for each in quiet if len(each) >= FEWEST_ROUNDS]
 
-    def __init__(self):
-        self.processes = []
 
-    def figures(self, text):
-        """Return the median quiet round, in yardsticks, of each process that had enough."""
-        rounds = [each[text] for each in self.processes]
-        yardsticks = sorted(yardstick for each in rounds for yardstick, _ in each)
-        limit = QUIET * self.fastest(yardsticks)
-        quiet = [[ours / yard for yard, ours in each if yard <= limit] for each in rounds]
-        return [statistics.median(each) for each in quiet if len(each) >= FEWEST_ROUNDS]
+def fastest_ratio(rounds):
+    """Return encoding in yardsticks from the fastest twentieth of the rounds of one process."""
+    encodings = [encoding for _, encoding, _ in rounds]
+    return fast(encodings) / fast([min(before, after) for before, _, after in rounds])
 
-    @staticmethod
-    def fastest(yardsticks):
-        """Return the fastest but for one in a hundred, which may be a slip of the clock."""
-        return yardsticks[len(yardsticks) // 100] if yardsticks else 0.0
+
+def fast(seconds, one_in=20):
+    """Return the fastest but for one in so many."""
+    return sorted(seconds)[len(seconds) // one_in]
+
+
+def run_process(slowdown=0.0, checkout=None):
+    """Return the rounds of a new process, by text; of the build in a checkout, or the installed."""
+    program = [sys.executable, str(Path(__file__).with_name("guarded.py")), str(slowdown)]
+    environment = {**os.environ, "PYTHONPATH": str(checkout / "src")} if checkout else None
+    done = subprocess.run(program, capture_output=True, text=True, check=True, env=environment)
+    return json.loads(done.stdout)
 
 
 def measure(n_processes, slowdown, texts):
-    """Measure until each text has a figure of so many processes.
+    """Return quiet figures of each text, of so many processes.
 
     Raises
     ------
     TooBusy
-        After several times as many processes it still has not.
+        After many times as many processes there are not enough.
     """
-    measurement = Measurement()
-    program = [sys.executable, str(Path(__file__).with_name("guarded.py")), str(slowdown)]
+    processes = []
     for _ in range(PATIENCE * n_processes):
-        done = subprocess.run(program, capture_output=True, text=True, check=True)
-        measurement.processes.append(json.loads(done.stdout))
-        if min(len(measurement.figures(text)) for text in texts) >= n_processes:
-            return {text: measurement.figures(text) for text in texts}
+        processes.append(run_process(slowdown))
+        figures = {text: quiet_figures([each[text] for each in processes]) for text in texts}
+        if min(map(len, figures.values())) >= n_processes:
+            return figures
     raise TooBusy(
-        f"{PATIENCE * n_processes} processes, and not {n_processes} of them had "
-        f"{FEWEST_ROUNDS} rounds without a neighbour on the core; measure again later"
+        f"of {len(processes)} processes fewer than {n_processes} had {FEWEST_ROUNDS} rounds "
+        "without a neighbour on the core; measure again when the machine is quiet"
     )
 
 
+def measure_beside(checkout, n_pairs, slowdown, texts):
+    """Return, for each text, how many times as long as the build in a checkout ours takes.
+
+    One figure for each pair of processes, which follow each other. What a busy machine does to the
+    figures of two runs, it does to both of most pairs: with five processes on two cores the median
+    of twelve pairs of the same build came out within 1 % of 1.
+    """
+    pairs = [(run_process(checkout=checkout), run_process(slowdown)) for _ in range(n_pairs)]
+    return {
+        text: [fastest_ratio(ours[text]) / fastest_ratio(theirs[text]) for theirs, ours in pairs]
+        for text in texts
+    }
+
+
 def add_options(group):
+    group.addoption(
+        "--guard-beside",
+        type=Path,
+        metavar="CHECKOUT",
+        help="Compare with the build in another checkout, in turn, instead of with a saved run: "
+        "for a machine that is not quiet.",
+    )
     group.addoption(
         "--guard-processes",
         type=int,

@@ -1,10 +1,9 @@
 """One process's measurement for the throughput guard: `encode_batch` beside the yardstick.
 
 ``python benchmarks/guarded.py [SLOWDOWN]`` prints, as JSON, for each text a list of rounds: the
-seconds of the yardstick's walk and of encoding the same bytes. A round is short (the yardstick,
-piecework, the yardstick, about a millisecond each) and is left out where the yardstick was not
-equally fast before and after: something came between. SLOWDOWN 0.1 encodes a tenth of each text
-twice, to see that the guard notices. What becomes of the rounds is decided in guard.py.
+seconds of the yardstick's walk, of encoding the same bytes, and of the yardstick again, about a
+millisecond each. SLOWDOWN 0.1 encodes a tenth of each text twice, to see that the guard notices.
+What becomes of the rounds is decided in guard.py.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -26,7 +25,6 @@ from piecework.bench.texts import documentation_of_python
 TEXT_BYTES = 300_000
 ROUNDS = 100
 WARM_UP_ROUNDS = 10
-STEADY = 1.05  # the slower of a round's two walks took no more than this, times the faster
 
 
 def guarded_texts(vocab: dict[str, int]) -> dict[str, list[str]]:
@@ -61,17 +59,6 @@ def time_round(
     return _seconds(walk), _seconds(encode), _seconds(walk)
 
 
-def steady(
-    rounds: Iterable[tuple[float, float, float]],
-) -> list[tuple[float, float]]:
-    """Return the yardstick and the encoding of the rounds between whose walks nothing came."""
-    return [
-        ((before + after) / 2, encoding)
-        for before, encoding, after in rounds
-        if max(before, after) <= STEADY * min(before, after)
-    ]
-
-
 def _seconds(call: Callable[[], object]) -> float:
     start = time.thread_time()
     call()
@@ -88,7 +75,7 @@ def main(slowdown: float) -> None:
             encode = partial(tokenizer.encode_batch, repeat_share(texts, slowdown))
             for _ in range(WARM_UP_ROUNDS):
                 time_round(yardstick.walk, encode)
-            results[name] = steady(time_round(yardstick.walk, encode) for _ in range(ROUNDS))
+            results[name] = [time_round(yardstick.walk, encode) for _ in range(ROUNDS)]
     print(json.dumps(results))
 
 

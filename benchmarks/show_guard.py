@@ -1,14 +1,14 @@
 """Show that the throughput guard fails for a slower kernel and passes for an unchanged one.
 
-``python benchmarks/show_guard.py [--times 5] [--in-measurement]`` works on temporary copies of the
-project. One is built as it is, measured and saved. Then another unchanged copy and one with a
-planted slowdown, each built anew, are compared with what was saved, in turn, so many times. It ends
-with 1 if an unchanged copy fails or a slower one passes.
+``python benchmarks/show_guard.py [--times 5] [--saved]`` works on temporary copies of the project.
+One is built as it is, to be compared with; then another unchanged copy and one with a planted
+slowdown, each built anew, are compared with it, in turn, so many times. It ends with 1 if an
+unchanged copy fails or a slower one passes.
 
-The planted slowdown makes each run of the kernel over a chunk of rows take a tenth longer, by its
-own clock: 10 % whatever the kernel. With --in-measurement nothing is built: the checkout is
-measured as it is installed, and slowed down by encoding a tenth of the texts twice. That shows the
-measurement and the comparison alone, in half a minute a time. Both need the ``bench`` extra.
+The comparison is that of --guard-beside, which stands a busy machine, or with --saved the one with
+a saved run (--benchmark-save, --benchmark-compare), which needs a quiet one. The planted slowdown
+makes each run of the kernel over a chunk of rows take a tenth longer, by its own clock: 10 %
+whatever the kernel. It needs the ``bench`` extra and what compiles the kernels.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(PROJECT / "tests"))
 
+from guard import FAILED  # noqa: E402
 from plant_pitfalls import BUILD_KERNELS, copy_project, replace, run  # noqa: E402
 
 ROWS = "ext/piecework/_rows.pyx"
@@ -48,31 +49,26 @@ SLOWDOWN = (
 """,
     ),
 )
-FAILED = "Performance has regressed"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--times", type=int, default=5)
-    parser.add_argument("--in-measurement", action="store_true")
+    parser.add_argument("--saved", action="store_true")
     arguments = parser.parse_args()
+    wrong = 0
     with tempfile.TemporaryDirectory() as folder:
-        storage = f"--benchmark-storage=file://{folder}/saved"
-        if arguments.in_measurement:
-            saved = unchanged = slower = PROJECT
-            slow_down: tuple[str, ...] = ("--guard-slowdown=0.1",)
-        else:
-            saved, unchanged, slower = (
-                Path(folder) / name for name in ("saved-copy", "same", "slow")
-            )
-            for copy in (saved, unchanged, slower):
-                build(copy, SLOWDOWN if copy is slower else ())
-            slow_down = ()
-        measure(saved, storage, "--benchmark-save=before")
-        wrong = 0
+        before, same, slow = (Path(folder) / name for name in ("before", "same", "slow"))
+        for copy in (before, same, slow):
+            build(copy, SLOWDOWN if copy is slow else ())
+        options = [f"--guard-beside={before}"]
+        if arguments.saved:
+            storage = f"--benchmark-storage=file://{folder}/saved"
+            measure(before, storage, "--benchmark-save=before")
+            options = [storage, "--benchmark-compare"]
         for number in range(1, arguments.times + 1):
-            wrong += compare(unchanged, number, "unchanged", storage)
-            wrong += not compare(slower, number, "slower by a tenth", storage, *slow_down)
+            for name, copy in (("unchanged", same), ("slower by a tenth", slow)):
+                wrong += compare(copy, f"{number}: {name}", *options) != (copy is slow)
     print(f"{2 * arguments.times - wrong} of {2 * arguments.times} comparisons came out right")
     return bool(wrong)
 
@@ -92,23 +88,19 @@ def build(copy: Path, changes: Sequence[tuple[str, str]]) -> None:
 def measure(
     checkout: Path, *options: str, accept: tuple[int, ...] = (0,)
 ) -> subprocess.CompletedProcess[str]:
-    program = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "benchmarks/test_guard.py")
-    return run(
-        checkout, *program, "--benchmark-columns=median,min,max,rounds", *options, accept=(0, 1)
-    )
+    program = ("-m", "pytest", "-q", "-rP", "-p", "no:cacheprovider", "benchmarks/test_guard.py")
+    return run(checkout, *program, *options, accept=accept)
 
 
-def compare(checkout: Path, number: int, name: str, *options: str) -> bool:
-    """Compare a checkout with what was saved; say so, and return whether the guard failed."""
-    output = measure(checkout, "--benchmark-compare", *options, accept=(0, 1))
-    failed = FAILED in output.stdout + output.stderr
-    if failed != bool(output.returncode):
-        raise SystemExit(output.stdout + output.stderr)
-    changes = re.findall(r"yardsticks, (\S+%) beside", output.stdout)
-    print(
-        f"{number}: {name:18} {'FAILED' if failed else 'passed'}  ({', '.join(changes)})",
-        flush=True,
-    )
+def compare(checkout: Path, name: str, *options: str) -> bool:
+    """Compare a checkout with what was before; say so, and return whether the guard failed."""
+    done = measure(checkout, *options, accept=(0, 1))
+    output = done.stdout + done.stderr
+    failed = FAILED in output
+    if failed != bool(done.returncode):
+        raise SystemExit(output)
+    changes = re.findall(r"(\S+%) beside", output)
+    print(f"{name:22} {'FAILED' if failed else 'passed'}  ({', '.join(changes)})", flush=True)
     return failed
 
 

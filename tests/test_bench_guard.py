@@ -98,29 +98,43 @@ def test_comparison_fails_for_a_guarded_figure_that_was_not_saved(run):
 # ---- which rounds count ----
 
 
-def processes(*rounds):
-    measurement = guard.Measurement()
-    measurement.processes = [{"text": each} for each in rounds]
-    return measurement
+QUIET, BUSY = (1.0, 2.0, 1.0), (1.5, 9.0, 1.5)  # with a neighbour all is slower, we the most
 
 
 def test_figure_is_the_median_of_the_quiet_rounds():
-    quiet = [(1.0, 2.0)] * 40
-    busy = [(1.5, 9.0)] * 60  # the yardstick was slow: a neighbour
-    assert processes(quiet + busy).figures("text") == [2.0]
+    assert guard.quiet_figures([[QUIET] * 40 + [BUSY] * 60]) == [2.0]
+
+
+def test_round_that_something_came_between_does_not_count():
+    interrupted = (1.0, 5.0, 1.06)
+    assert guard.quiet_figures([[QUIET] * 40 + [interrupted] * 60]) == [2.0]
 
 
 def test_process_without_enough_quiet_rounds_does_not_count():
-    lucky = [(1.0, 2.0)] * (guard.FEWEST_ROUNDS - 1) + [(1.5, 3.0)] * 70
-    assert processes([(1.0, 2.5)] * 50, lucky).figures("text") == [2.5]
+    lucky = [QUIET] * (guard.FEWEST_ROUNDS - 1) + [BUSY] * 71
+    assert guard.quiet_figures([[(1.0, 2.5, 1.0)] * 50, lucky]) == [2.5]
 
 
 def test_one_impossibly_fast_yardstick_does_not_rule_out_the_rest():
-    assert processes([(0.001, 2.0)] + [(1.0, 2.0)] * 199).figures("text") == [2.0]
+    assert guard.quiet_figures([[(0.001, 2.0, 0.001)] + [QUIET] * 199]) == [2.0]
 
 
 def test_no_rounds_give_no_figure():
-    assert processes([]).figures("text") == []
+    assert guard.quiet_figures([[]]) == []
+
+
+def test_machine_that_is_never_quiet_gives_no_figure(monkeypatch):
+    rounds = iter(range(1000))
+    monkeypatch.setattr(
+        guard, "run_process", lambda _: {"text": [(1.0 + next(rounds), 1.0, 9999.0)]}
+    )
+    with pytest.raises(guard.TooBusy, match="of 24 processes fewer than 2 had 30 rounds"):
+        guard.measure(2, 0.0, ["text"])
+
+
+def test_fastest_ratio_leaves_out_one_slip_of_the_clock():
+    slips = [(9.0, 0.1, 0.1)]
+    assert guard.fastest_ratio([QUIET] * 39 + slips) == 2.0
 
 
 # ---- the README's table ----
