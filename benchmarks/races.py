@@ -122,7 +122,9 @@ def benchmark_in_turn(benchmark, calls, *, rounds, text, what, unit, ids="no ids
     )
 
 
-def benchmark_calls_beside(benchmark, folder, peer, texts, call, *, rounds, what):
+def benchmark_calls_beside(
+    benchmark, folder, peer, texts, call, *, rounds, what, text="short sentences"
+):
     """Benchmark a small call of piecework beside a peer's.
 
     `call` is a command of piecework.bench.worker with its arguments. Of the ids those of a plain
@@ -150,7 +152,7 @@ def benchmark_calls_beside(benchmark, folder, peer, texts, call, *, rounds, what
             benchmark,
             calls,
             rounds=rounds,
-            text="short sentences",
+            text=text,
             what=what,
             unit="us a call",
             ids=differing(n_differing, len(texts)),

@@ -12,7 +12,14 @@ import statistics
 
 import pytest
 from corpora import documents_of_kind
-from races import NAMES, benchmark_beside, report_durations, start, with_reported_times
+from races import (
+    NAMES,
+    benchmark_beside,
+    benchmark_calls_beside,
+    report_durations,
+    start,
+    with_reported_times,
+)
 
 from piecework.bench import OURS, STATES, Course
 from piecework.bench.race import count_differing_rows
@@ -29,6 +36,19 @@ def test_encode_batch(benchmark, peer, state, course, kind, rounds):
 @pytest.mark.parametrize("peer", NAMES)
 def test_encode_batch_with_two_threads(benchmark, peer, course, kind, rounds):
     benchmark_beside(benchmark, course, peer, "unseen", kind, threads=2, rounds=rounds)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@pytest.mark.parametrize("peer", ["nanotoken"])
+def test_encode_to_512_columns(benchmark, peer, dtype, tokenizer_folder, kind, rounds):
+    """Matrices of ids and masks with [CLS] and [SEP]; a peer's are of the integers that it has."""
+    # No character gives more than three tokens: no row has to be cut.
+    texts = [text[:160] for text in documents_of_kind(kind)[:10_000]]
+    call = "encode_padded", {"length": 512, "dtype": dtype, "loops": 1}
+    what = f"512 columns, {dtype}"
+    benchmark_calls_beside(
+        benchmark, tokenizer_folder, peer, texts, call, rounds=rounds, what=what, text=kind
+    )
 
 
 SIZES = (20, 200, 2_000, 20_000, 200_000)
