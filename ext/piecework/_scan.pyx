@@ -61,9 +61,9 @@ cdef Status scan_words(const Tables* tables, Cursor* cursor, Items* items) noexc
     Requires  at is not inside a word
     Ensures   DONE: `at` is behind the last of them. NEEDS_SPLIT, NEEDS_REPAIR: the long
               beginning of a special token or a surrogate stands in the text, and what was
-              appended is of no use. NEEDS_NORMALIZER: see Cursor; the items of all before that word are
-              appended, at is behind it. NO_MEMORY: what was appended is of no use. In
-              any case no word is unfinished
+              appended is of no use. NEEDS_NORMALIZER: see Cursor; the items of all before
+              that word are appended, `at` is behind it. NO_MEMORY: what was appended is of no
+              use. In any case no word is unfinished
     Never     reads text[stop:], touches Python objects
     """
     # The compiler makes a loop of its own for each size.
