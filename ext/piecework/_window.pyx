@@ -41,6 +41,7 @@ cdef enum:
     LONG_IDS = 3
     SLACK = 8  # ids are stored by four or eight
     MIN_CHARS_TO_ODD = 32  # with more that have no byte, the memo is of no use
+    FIRST_PROBE_CHARS = 16
     PROBE_CHARS = 64
     # Where a memo that has seen something misses half of a window's characters, this many that
     # come next are walked without asking it.
@@ -168,9 +169,11 @@ cdef bint stage_segment(
     cdef uint8_t* to = window.stage + window.n_staged
     cdef uint8_t fold = task.tables.bytes.fold
     cdef Py_ssize_t done = 0, n_without = 0, step
-    # Most texts that are not for the stage show it early.
+    # Most texts that are not for the stage show it early; those of one byte a character are for it.
     while done < n:
-        step = n - done if n - done < 2 * PROBE_CHARS else <Py_ssize_t>PROBE_CHARS
+        step = n - done
+        if text.char_size != 1 and step >= 2 * FIRST_PROBE_CHARS:
+            step = FIRST_PROBE_CHARS if done == 0 else min(step - FIRST_PROBE_CHARS, PROBE_CHARS)
         n_without += narrow(text, at + done, step, fold, to + done)
         done += step
         if n_without * MIN_CHARS_TO_ODD > done + MIN_CHARS_TO_ODD:
