@@ -43,7 +43,7 @@ cdef enum:
     MIN_CHARS_TO_ODD = 32  # with more that have no byte, the memo is of no use
     FIRST_PROBE_CHARS = 16
     PROBE_CHARS = 64
-    # Where a memo that has seen something misses half of a window's characters, this many that
+    # Where a memo that has seen something misses a third of a window's characters, this many that
     # come next are walked without asking it.
     PASS_CHARS = 1 << 16
 
@@ -532,7 +532,7 @@ cdef Status scan_missed(Task* task) noexcept nogil:
     for i in range(window.n_missed):
         token = window.missed[i]
         n += window.stops[token] - window.starts[token] + 1
-    if 2 * n > window.n_staged and is_seasoned(&workspace.memo):
+    if 3 * n > window.n_staged and is_seasoned(&workspace.memo):
         window.n_passing = PASS_CHARS
     # So that all lanes have some, and end at about the same time.
     part_items = min(<Py_ssize_t>PART_ITEMS, max(<Py_ssize_t>16, n // 12))
