@@ -235,21 +235,20 @@ static inline void pw_classify(const uint8_t *block, const pw_classes *classes, 
         pw_classify_vector(block, classes, masks);
 }
 
-static inline int pw_lowest_bit(uint64_t mask) {
-#if defined(__GNUC__) || defined(__clang__)
-    return __builtin_ctzll(mask);
-#else
-    int i = 0;
-    while (!(mask >> i & 1)) i++;
-    return i;
-#endif
-}
-
 static inline int pw_count_bits(uint64_t mask) {
     mask -= mask >> 1 & 0x5555555555555555ull;
     mask = (mask & 0x3333333333333333ull) + (mask >> 2 & 0x3333333333333333ull);
     mask = (mask + (mask >> 4)) & 0x0F0F0F0F0F0F0F0Full;
     return (int)(mask * 0x0101010101010101ull >> 56);
+}
+
+/* Requires  mask is not 0 */
+static inline int pw_lowest_bit(uint64_t mask) {
+#if defined(__GNUC__) || defined(__clang__)
+    return __builtin_ctzll(mask);
+#else
+    return pw_count_bits((mask & (0 - mask)) - 1);
+#endif
 }
 
 #endif
