@@ -1,65 +1,97 @@
-"""Throughput of encode_batch on one core, and its ratio to that of the peers.
+"""Throughput of encode_batch, and its ratio to that of each peer.
 
     pytest benchmarks/test_encode.py
 
-*cold*: the first call after the caches were emptied. *unseen*: after a warm-up on other texts of
-the same kind. *repeated*: the same texts again. Each round times the peer and then piecework, so
-that both meet the same noise; the ratio is the median over the rounds. It stands in the summary
-and, with the bytes and whether the ids are equal, in extra_info.
+*cold*: the first call in a new process. *unseen*: after a warm-up on other texts of the same kind.
+*repeated*: the same texts again. Each round times the peer and then piecework, so that both meet
+the same noise; the ratio is the median over the rounds. It stands in the summary and, with bytes,
+tokens, MB/s and how many ids differ, in extra_info. A peer that is not installed is skipped.
 """
 
 import statistics
-import time
 
-import numpy as np
 import pytest
-from peers import PEERS, Piecework
+from corpora import documents_of_kind
+from races import (
+    NAMES,
+    benchmark_beside,
+    benchmark_calls_beside,
+    report_durations,
+    start,
+    with_reported_times,
+)
 
-ROUNDS = 7
+from piecework.bench import OURS, STATES, Course
+from piecework.bench.race import count_differing_rows
+
+pytestmark = with_reported_times
 
 
-@pytest.mark.parametrize("state", ["cold", "unseen", "repeated"])
-@pytest.mark.parametrize("name", PEERS)
-def test_encode_batch(benchmark, name, state, tokenizer, tokenizer_json, halves, request):
-    peer, ours = PEERS[name](tokenizer_json), Piecework(tokenizer)
-    kind, warm, texts = halves
-    some = texts[: len(texts) // peer.one_in]
-    peer_seconds, peer_result = [], None
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("peer", NAMES)
+def test_encode_batch(benchmark, peer, state, course, kind, rounds):
+    benchmark_beside(benchmark, course, peer, state, kind, rounds=rounds)
 
-    def warm_up(one):
-        one.forget()
-        if state != "cold":
-            one.encode(warm if state == "unseen" else texts)
 
-    def set_up():
-        nonlocal peer_result
-        if peer.one_in == 1:  # the slow one keeps no cache
-            warm_up(peer)
-        start = time.perf_counter()
-        peer_result = peer.encode(some)
-        peer_seconds.append(time.perf_counter() - start)
-        warm_up(ours)
-        return (texts,), {}
+@pytest.mark.parametrize("peer", NAMES)
+def test_encode_batch_with_two_threads(benchmark, peer, course, kind, rounds):
+    benchmark_beside(benchmark, course, peer, "unseen", kind, threads=2, rounds=rounds)
 
-    benchmark.group = f"{kind}, {state}, beside {name}"
-    result = benchmark.pedantic(ours.encode, setup=set_up, rounds=ROUNDS)
-    seconds = benchmark.stats.stats.data
-    n_bytes = sum(len(text.encode()) for text in texts)
-    n_some = sum(len(text.encode()) for text in some)
-    same = np.array_equal(peer.ids(peer_result), ours.ids(result[: len(some)]))
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@pytest.mark.parametrize("peer", ["nanotoken"])
+def test_encode_to_512_columns(benchmark, peer, dtype, tokenizer_folder, kind, rounds):
+    """Matrices of ids and masks with [CLS] and [SEP]; a peer's are of the integers that it has."""
+    # No character gives more than three tokens: no row has to be cut.
+    texts = [text[:160] for text in documents_of_kind(kind)[:10_000]]
+    call = "encode_padded", {"length": 512, "dtype": dtype, "loops": 1}
+    what = f"512 columns, {dtype}"
+    benchmark_calls_beside(
+        benchmark, tokenizer_folder, peer, texts, call, rounds=rounds, what=what, text=kind
+    )
+
+
+SIZES = (20, 200, 2_000, 20_000, 200_000)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("peer", NAMES)
+def test_encode_batch_by_size_of_document(benchmark, peer, size, tokenizer, tmp_path, rounds):
+    """English of 4 MB, cut into documents of so many characters."""
+    text = " ".join(documents_of_kind("english"))[:4_000_000]
+    documents = [text[at : at + size] for at in range(0, len(text), size)]
+    course = Course.of_documents(tmp_path, tokenizer, documents)
+    benchmark_beside(benchmark, course, peer, "unseen", f"documents of {size}", rounds=rounds)
+
+
+def test_two_threads_against_one(benchmark, tokenizer, tmp_path, rounds):
+    """The same English texts on two cores and on one, in turn, by the wall's clock."""
+    course = Course(tmp_path, tokenizer, [], documents_of_kind("english"))
+    times = {1: [], 2: []}
+
+    def next_duration():
+        for threads, process in processes.items():
+            times[threads].append(process.ask("encode", texts="texts")["wall"])
+        return times[2][-1]
+
+    with start(OURS, tmp_path, 2) as two, start(OURS, tmp_path, 1) as one:
+        processes = {1: one, 2: two}
+        for process in processes.values():
+            process.ask("take", name="texts", path=str(course.file("texts", 1)))
+            process.ask("encode", texts="texts")
+        report_durations(benchmark, next_duration, rounds)
+        n_differing = count_differing_rows(two.fetch_ids(), one.fetch_ids())
+    size = course.n_bytes()
     benchmark.extra_info.update(
         {
-            "kind": kind,
-            "state": state,
-            "peer": name,
-            "bytes": n_bytes,
-            "MB/s": n_bytes / statistics.median(seconds) / 1e6,
-            "peer MB/s": n_some / statistics.median(peer_seconds) / 1e6,
-            "ratio": statistics.median(
-                (theirs / n_some) / (mine / n_bytes)
-                for theirs, mine in zip(peer_seconds, seconds, strict=True)
-            ),
-            "same ids": same,
+            "text": "english",
+            "what": "2 threads against 1",
+            "unit": "MB/s",
+            "peer": "one thread",
+            "bytes": size,
+            "figure": size / statistics.median(times[2]) / 1e6,
+            "peer figure": size / statistics.median(times[1]) / 1e6,
+            "ratio": statistics.median(a / b for a, b in zip(times[1], times[2], strict=True)),
+            "ids": f"{n_differing} rows differ" if n_differing else "equal",
         }
     )
-    assert same

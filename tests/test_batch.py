@@ -11,15 +11,15 @@ from piecework.batch import Batch
 ROWS = [[101, 7592, 102], [], [5], [6, 7, 8, 9, 10, 11, 12, 13], [], [14, 15]]
 
 
-def make_batch(rows):
-    ids = np.array([token for row in rows for token in row], dtype=np.int32)
+def make_batch(rows, dtype=np.int32):
+    ids = np.array([token for row in rows for token in row], dtype=dtype)
     splits = np.array([sum(map(len, rows[:n])) for n in range(len(rows) + 1)], dtype=np.int64)
     return Batch(ids, splits)
 
 
-@pytest.fixture
-def batch():
-    return make_batch(ROWS)
+@pytest.fixture(params=[np.int32, np.uint16], ids=["int32", "uint16"])
+def batch(request):
+    return make_batch(ROWS, request.param)
 
 
 def test_len_and_lengths_count_rows_and_their_tokens(batch):
@@ -35,7 +35,7 @@ def test_tolist_gives_lists_of_python_ints(batch):
 
 @pytest.mark.parametrize("row", [*range(-len(ROWS), len(ROWS)), np.int64(3), np.uint8(0)])
 def test_index_gives_a_view_of_the_row(batch, row):
-    assert batch[row].dtype == np.int32
+    assert batch[row].dtype == batch.ids.dtype
     assert batch[row].tolist() == ROWS[row]
     assert not ROWS[row] or np.shares_memory(batch[row], batch.ids)
 
@@ -113,6 +113,48 @@ def test_to_padded_gives_both_matrices_the_dtype(batch, dtype):
     assert padded.input_ids[0, :4].tolist() == [101, 7592, 102, 0]
 
 
+INTEGERS = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i2", ">i4", ">u8"]
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize("ids_dtype", [np.int32, np.uint16])
+@pytest.mark.parametrize("side", ["right", "left"])
+@pytest.mark.parametrize("pad_id", [0, 9])
+def test_to_padded_writes_numbers_of_any_width(dtype, ids_dtype, side, pad_id):
+    high = min(np.iinfo(dtype).max, np.iinfo(ids_dtype).max)
+    rows = [[1, high, 2], [], [high], [*range(5, 38)], [3] * 34]
+    padded = make_batch(rows, ids_dtype).to_padded(34, pad_id=pad_id, side=side, dtype=dtype)
+    assert padded.input_ids.dtype == padded.attention_mask.dtype == np.dtype(dtype)
+    for row, ids, mask in zip(rows, *padded, strict=True):
+        fill = [pad_id] * (34 - len(row))
+        assert ids.tolist() == (row + fill if side == "right" else fill + row)
+        ones = [1] * len(row)
+        assert mask.tolist() == (
+            ones + [0] * len(fill) if side == "right" else [0] * len(fill) + ones
+        )
+
+
+def test_to_padded_keeps_negative_ids():
+    batch = Batch(np.array([-1, -(2**31), 5], np.int32), np.array([0, 2, 3]))
+    assert batch.to_padded(dtype=np.int64).input_ids.tolist() == [[-1, -(2**31)], [5, 0]]
+
+
+def test_to_padded_of_arrays_with_gaps_and_of_slices(batch):
+    gaps = Batch(np.repeat(batch.ids, 2)[::2], np.repeat(batch.row_splits, 2)[::2])
+    assert gaps.to_padded().input_ids.tolist() == batch.to_padded().input_ids.tolist()
+    assert batch[2:4].to_padded().input_ids.tolist() == [[5, 0, 0, 0, 0, 0, 0, 0], ROWS[3]]
+
+
+@pytest.mark.parametrize(
+    "splits", [[0, 2, 90], [0, 90, 2], [-9, 0, 2], [5, 4, 3], [0, -(2**62), 2]]
+)
+def test_to_padded_of_splits_that_were_changed_writes_nowhere_else(splits):
+    batch = make_batch([[1, 2], [3]])
+    batch.row_splits[:] = splits
+    with pytest.raises(ValueError, match="row"):
+        batch.to_padded(8)
+
+
 @pytest.mark.parametrize("rows", [[], [[]], [[], []]])
 def test_to_padded_of_rows_without_tokens_has_no_columns(rows):
     assert make_batch(rows).to_padded().input_ids.shape == (len(rows), 0)
@@ -172,6 +214,11 @@ def test_equality_compares_rows_not_objects(batch):
     assert batch != ROWS
 
 
+def test_equality_does_not_ask_for_the_width_of_ids():
+    assert make_batch(ROWS) == make_batch(ROWS, np.uint16)
+    assert make_batch(ROWS) != make_batch(ROWS[:-1], np.uint16)
+
+
 def test_hash_is_refused(batch):
     with pytest.raises(TypeError, match="unhashable"):
         hash(batch)
@@ -179,7 +226,9 @@ def test_hash_is_refused(batch):
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_pickle_keeps_rows_and_drops_what_a_slice_does_not_show(batch, protocol):
-    assert pickle.loads(pickle.dumps(batch, protocol)) == batch
+    twin = pickle.loads(pickle.dumps(batch, protocol))
+    assert twin == batch
+    assert twin.ids.dtype == batch.ids.dtype
     many = make_batch([[7] * 100_000, [8, 9]])
     assert len(pickle.dumps(many[1:], protocol)) < 1_000
     assert pickle.loads(pickle.dumps(many[1:], protocol)) == many[1:]
@@ -230,10 +279,15 @@ def splits(*numbers, dtype=np.int64):
 @pytest.mark.parametrize(
     ("ids", "row_splits", "error", "message"),
     [
-        ([1, 2], splits(0, 2), TypeError, "ids must be a 1-D int32 array, not list"),
-        (splits(1), splits(0, 1), TypeError, "ids must be a 1-D int32 array, not int64"),
-        ("be", splits(0, 1), TypeError, "ids must be a 1-D int32 array, not "),
-        ("2d", splits(0, 1), ValueError, r"ids must be a 1-D int32 array, not one of shape \(2, 1"),
+        ([1, 2], splits(0, 2), TypeError, "ids must be a 1-D int32 or uint16 array, not list"),
+        (splits(1), splits(0, 1), TypeError, "ids must be a 1-D int32 or uint16 array, not int64"),
+        ("be", splits(0, 1), TypeError, "ids must be a 1-D int32 or uint16 array, not "),
+        (
+            "2d",
+            splits(0, 1),
+            ValueError,
+            r"ids must be a 1-D int32 or uint16 array, not one of shape \(2, 1",
+        ),
         ("ok", [0, 2], TypeError, "row_splits must be a 1-D int64 array, not list"),
         (
             "ok",

@@ -67,7 +67,7 @@ def test_module_and_version():
     assert result.stdout == f"piecework, version {__version__}\n"
 
 
-@pytest.mark.parametrize("command", [[], ["encode"], ["decode"], ["show"]])
+@pytest.mark.parametrize("command", [[], ["encode"], ["decode"], ["show"], ["bench"]])
 def test_help_of_each_command_goes_to_standard_output(command):
     result = run(*command, "--help")
     assert result.stdout.startswith("Usage: ")

@@ -59,18 +59,12 @@ cdef class OwnedBuffer:
         return buffer
 
     @staticmethod
-    cdef OwnedBuffer take_ids(Ids* ids):
-        """Own the memory of `ids`, cut to its length; leaves `ids` empty."""
-        cdef Py_ssize_t n_bytes = ids.n * <Py_ssize_t>sizeof(int32_t)
-        cdef void* data = ids.data
-        if ids.n < ids.cap and n_bytes:
-            data = PyMem_RawRealloc(ids.data, n_bytes)
-            if data == NULL:  # shrinking failed: the block is still there
-                data = ids.data
-        ids.data = NULL
-        ids.n = 0
-        ids.cap = 0
-        return OwnedBuffer.take(data, n_bytes)
+    cdef OwnedBuffer take_part(void* data, Py_ssize_t n_bytes, Py_ssize_t cap):
+        """Own the first `n_bytes` of the `cap` bytes at `data`; the others are given back."""
+        cdef void* cut = NULL
+        if n_bytes < cap:
+            cut = PyMem_RawRealloc(data, n_bytes)
+        return OwnedBuffer.take(data if cut == NULL else cut, n_bytes)
 
     @staticmethod
     cdef OwnedBuffer zeroed(Py_ssize_t n_bytes):

@@ -21,7 +21,8 @@ from piecework._types cimport uint32_t
 #
 # of which the first two have STARTS_SPECIAL, if a special token begins with them. What ends a
 # word has the trie's bit word_start, as the letter behind it begins one.
-# runs[i] is a count, at least 1 where an entry names it, and that many symbols follow.
+# runs[i] is a count, at least 1 where an entry names it, and that many symbols follow; behind the
+# last run, RUN_SLACK numbers can be read.
 cdef enum:
     KEPT = 1
     ENDS_WORD = 2
@@ -33,6 +34,7 @@ cdef enum:
     SURROGATE = 14
     STARTS_SPECIAL = 0x80000000u
     BMP_SIZE = 0x10000
+    RUN_SLACK = 4
     # table[FIRST_PAGE_START + page]: where that page begins, if it is above the BMP.
     FIRST_PAGE_START = 0x10000 - (0x10000 >> 6)
     FIXED_SIZE = 0x10000 + ((0x110000 - 0x10000) >> 6)  # of the table, without those pages

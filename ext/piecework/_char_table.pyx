@@ -139,7 +139,7 @@ cdef int copy_runs(
 ) except -1:
     """Copy the runs with symbols in place of code points."""
     cdef Py_ssize_t i = 0, stop
-    table.runs = <uint32_t*>PyMem_RawCalloc(runs.shape[0] + 1, sizeof(uint32_t))
+    table.runs = <uint32_t*>PyMem_RawCalloc(runs.shape[0] + RUN_SLACK + 1, sizeof(uint32_t))
     if table.runs == NULL:
         raise MemoryError
     table.longest_run = 1

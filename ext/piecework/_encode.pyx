@@ -1,29 +1,28 @@
-"""Encodes Python strings: one text to a list, many to flat buffers.
+"""Encodes one Python string to a list, with all that this may need of Python.
 
-Stands between the tokenizer and the inner loops: it looks into the str objects, has them read and
-walked without the GIL, about a million characters at a time, and calls back into Python for the
-rare texts that hold a special token or marks that may swap places. It holds no state that a call
-changes, so one `Encoder` serves any number of threads.
+Stands between the tokenizer and the inner loops: it looks into the str, has it read and walked, and
+calls back into Python for the rare texts that hold a special token or marks that may swap places.
+Many texts are the job of `_job`, which comes here for those rare ones. No state that a call changes
+is shared, so one `Encoder` serves any number of threads.
 """
 
-from cpython.list cimport PyList_GET_ITEM
-from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from cpython.mem cimport PyMem_RawFree
 from cpython.unicode cimport PyUnicode_DATA, PyUnicode_KIND, PyUnicode_READ
-from cython cimport final
+from cython cimport critical_section, final
 from libc.string cimport memset
 
 from piecework._alphabet cimport Alphabet, symbol_of
-from piecework._buffers cimport Ids, OwnedBuffer
-from piecework._byte_table cimport ByteTable, fill_byte_table
+from piecework._buffers cimport Ids
+from piecework._byte_table cimport fill_byte_table
 from piecework._char_table cimport CharTable
-from piecework._hints cimport prefetch
+from piecework._chunks cimport Room
 from piecework._items cimport (
     PART_ITEMS, SYMBOL_SHIFT, Items, append_item, clear_items, free_items, literal, reserve_items,
 )
-from piecework._rows cimport encode_rows
 from piecework._scan cimport Cursor, Tables, Text, open_text
 from piecework._stream cimport make_room, scan_text
 from piecework._trie cimport DoubleArray, DoubleTrie, max_id
+from piecework._rows cimport encode_rows
 from piecework._types cimport (
     DONE,
     NEEDS_NORMALIZER,
@@ -36,7 +35,7 @@ from piecework._types cimport (
     uint32_t,
 )
 from piecework._walk cimport walk_items
-from piecework._window cimport Workspace, free_workspace, open_window
+from piecework._window cimport USUAL_MEMO_BYTES, Workspace, open_window
 
 
 cdef extern from "Python.h":
@@ -47,9 +46,6 @@ cdef enum:
     # How much text is worth letting other threads run for. Releasing and taking the GIL
     # costs 0.1 us, and up to a switch interval (5 ms) where another thread wants it.
     GIL_WORTHY_CHARS = 1 << 14
-    CHUNK_ROWS = 1 << 12
-    CHUNK_CHARS = 1 << 20
-    PREFETCH_OBJECTS = 32  # rows ahead, as a str lies anywhere in memory
 
 
 @final
@@ -97,20 +93,10 @@ cdef class WordMatcher:
                 mark = 0
             if not walk_items(trie, &items, &out):
                 raise MemoryError
-            return list_of(&out)
+            return list_of((), &out, ())
         finally:
             free_items(&items)
             PyMem_RawFree(out.data)
-
-
-@final
-cdef class OwnedWorkspace:
-    """A workspace that lives as long as something refers to it."""
-
-    cdef Workspace data
-
-    def __dealloc__(self):
-        free_workspace(&self.data)
 
 
 @final
@@ -133,26 +119,14 @@ cdef class Encoder:
     encode_reordered : callable
         str -> list of int: the ids of one word in which marks may swap places.
 
-    Thread-safety: a call changes nothing but a workspace that it has for itself.
+    Thread-safety: a call changes nothing but a room that it has for itself.
     """
-
-    cdef CharTable table
-    cdef DoubleTrie trie
-    cdef DoubleTrie specials
-    cdef Alphabet special_alphabet
-    cdef ByteTable bytes
-    cdef Tables tables
-    cdef Py_ssize_t memo_bytes
-    cdef object repair
-    cdef object split_specials
-    cdef object encode_reordered
-    cdef list idle  # workspaces that no call is using
 
     def __cinit__(
         self, CharTable table not None, DoubleTrie trie not None,
         DoubleTrie specials not None, Alphabet special_alphabet not None, *,
         Py_ssize_t max_word_chars, object repair, object split_specials,
-        object encode_reordered, Py_ssize_t memo_bytes=1 << 22,
+        object encode_reordered,
     ):
         self.table = table
         self.trie = trie
@@ -168,7 +142,6 @@ cdef class Encoder:
         self.tables.specials = &specials.array
         self.tables.special_symbols = &special_alphabet.table
         self.tables.max_word_chars = max_word_chars
-        self.memo_bytes = memo_bytes if self.bytes.usable else 0
         self.repair = repair
         self.split_specials = split_specials
         self.encode_reordered = encode_reordered
@@ -178,86 +151,63 @@ cdef class Encoder:
         """Return the ids of one text between the ids `before` and `after`, as a list."""
         if not isinstance(text, str):
             raise TypeError(f"text: expected a str, got {type(text).__name__}")
-        cdef Ids out = Ids(NULL, 0, 0)
-        cdef OwnedWorkspace workspace = self._take_workspace()
+        cdef Room room = self.take_room()
         try:
-            self._append_row(text, None, before, after, &workspace.data, &out)
-            return list_of(&out)
+            if self.encode_alone(text, room) == DONE:
+                return list_of(before, &room.chunk.ids, after)
+            room.chunk.ids.n = 0
+            self.append_row(text, None, before, after, &room.workspace, &room.chunk.ids)
+            return list_of((), &room.chunk.ids, ())
         finally:
-            self.idle.append(workspace)
-            PyMem_RawFree(out.data)
+            self.give_back(room)
 
-    def encode_batch(self, list texts not None, tuple before, tuple after):
-        """Encode many texts.
-
-        Parameters
-        ----------
-        texts : list of str
-            Not changed by anybody while this runs.
-        before, after : tuple of int
-            Ids put around each text.
-
-        Returns
-        -------
-        ids : OwnedBuffer of int32, shape (n_tokens,)
-        row_splits : OwnedBuffer of int64, shape (n_texts + 1,)
-        """
-        cdef Py_ssize_t n_rows = len(texts), row = 0, chunk_stop
-        cdef OwnedBuffer splits_buffer = OwnedBuffer.zeroed(
-            (n_rows + 1) * <Py_ssize_t>sizeof(int64_t)
-        )
-        cdef int64_t* splits = <int64_t*>splits_buffer.data
-        cdef Ids out = Ids(NULL, 0, 0)
-        cdef Items head, tail
-        cdef OwnedWorkspace workspace = self._take_workspace()
-        cdef Text* chunk = <Text*>PyMem_RawMalloc(
-            min(n_rows + 1, CHUNK_ROWS) * sizeof(Text)
-        )
-        cdef Py_ssize_t first
+    cdef Status encode_alone(self, text, Room room) except *:
+        """Put the ids of a text into the room, as far as that goes without Python."""
+        cdef Text view = view_text(text)
+        cdef Items nothing
+        cdef int64_t[2] splits
+        cdef Py_ssize_t row = 0
         cdef Status status
-        memset(&head, 0, sizeof(Items))
-        memset(&tail, 0, sizeof(Items))
-        try:
-            if chunk == NULL or not open_window(&workspace.data, self.memo_bytes):
-                raise MemoryError
-            append_iterable(&head, before)
-            append_iterable(&tail, after)
-            while row < n_rows:
-                first = row
-                chunk_stop = describe_texts(texts, row, chunk)
-                while row < chunk_stop:
-                    with nogil:
-                        status = encode_rows(
-                            &self.tables, chunk - first, &row, chunk_stop,
-                            &head, &tail, &workspace.data, &out, splits,
-                        )
-                    if status == NO_MEMORY:
-                        raise MemoryError
-                    if status != DONE:  # this row needs Python
-                        self._append_row(
-                            texts[row], row, before, after, &workspace.data, &out
-                        )
-                        splits[row + 1] = out.n
-                        row += 1
-            return OwnedBuffer.take_ids(&out), splits_buffer
-        finally:
-            self.idle.append(workspace)
-            PyMem_RawFree(chunk)
-            free_items(&head)
-            free_items(&tail)
-            PyMem_RawFree(out.data)
+        splits[0] = 0
+        memset(&nothing, 0, sizeof(Items))
+        if not open_window(
+            &room.workspace, USUAL_MEMO_BYTES if self.bytes.usable else 0, view.n_chars
+        ):
+            raise MemoryError
+        if view.n_chars < GIL_WORTHY_CHARS:
+            status = encode_rows(
+                &self.tables, &view, &row, 1, &nothing, &nothing, &room.workspace,
+                &room.chunk.ids, splits,
+            )
+        else:
+            with nogil:
+                status = encode_rows(
+                    &self.tables, &view, &row, 1, &nothing, &nothing, &room.workspace,
+                    &room.chunk.ids, splits,
+                )
+        if status == NO_MEMORY:
+            raise MemoryError
+        return status
 
-    cdef OwnedWorkspace _take_workspace(self):
-        """Return a workspace that nobody else has, its items empty."""
-        cdef OwnedWorkspace workspace
-        try:
-            workspace = self.idle.pop()
-        except IndexError:
-            return OwnedWorkspace.__new__(OwnedWorkspace)
-        clear_items(&workspace.data.items)
-        return workspace
+    cdef Room take_room(self):
+        """Return a room that nobody else has, until `give_back`."""
+        cdef Room room = None
+        # Asked first: an IndexError that has no memory for its traceback crashes Cython's code.
+        with critical_section(self.idle):
+            if self.idle:
+                room = self.idle.pop()
+        if room is None:
+            return Room.__new__(Room)
+        clear_items(&room.workspace.items)
+        room.chunk.ids.n = 0
+        return room
 
-    cdef int _append_row(
+    cdef int give_back(self, Room room) except -1:
+        room.trim()
+        self.idle.append(room)
+        return 0
+
+    cdef int append_row(
         self, text, row, tuple before, tuple after, Workspace* workspace, Ids* out
     ) except -1:
         """Append the ids of a whole text, special tokens included.
@@ -271,13 +221,13 @@ cdef class Encoder:
         cdef Status status
         cdef bint walked
         append_iterable(items, before)
-        status = self._scan(text, &self.tables, items, out)
+        status = self.scan(text, &self.tables, items, out)
         if status == NEEDS_REPAIR:
             text = self.repair(text, row)
             clear_items(items)
             out.n = start
             append_iterable(items, before)
-            status = self._scan(text, &self.tables, items, out)
+            status = self.scan(text, &self.tables, items, out)
         if status == NEEDS_SPLIT:
             clear_items(items)
             out.n = start
@@ -287,7 +237,7 @@ cdef class Encoder:
             # Repaired before it is split: a special token may hold a pair of surrogates.
             for part in self.split_specials(self.repair(text, row)):
                 if isinstance(part, str):
-                    self._scan(part, &plain, items, out)
+                    self.scan(part, &plain, items, out)
                 else:
                     append_iterable(items, (part,))
                     if not make_room(&plain, items, PART_ITEMS, out):
@@ -302,7 +252,7 @@ cdef class Encoder:
             raise MemoryError
         return 0
 
-    cdef Status _scan(
+    cdef Status scan(
         self, text, const Tables* tables, Items* items, Ids* out
     ) except *:
         """Append the items of a text, and walk whenever there are enough of them.
@@ -330,27 +280,6 @@ cdef class Encoder:
                 raise MemoryError
 
 
-cdef Py_ssize_t describe_texts(
-    list texts, Py_ssize_t start, Text* chunk
-) except -1:
-    """Fill `chunk` with views of texts[start:], until it is worth a run; return where."""
-    cdef Py_ssize_t row, n_chars = 0
-    cdef Py_ssize_t stop = min(<Py_ssize_t>len(texts), start + CHUNK_ROWS)
-    for row in range(start, stop):
-        if row + PREFETCH_OBJECTS < stop:
-            prefetch(<const void*>PyList_GET_ITEM(texts, row + PREFETCH_OBJECTS))
-        text = texts[row]
-        if not isinstance(text, str):
-            raise TypeError(
-                f"texts[{row}]: expected a str, got {type(text).__name__}"
-            )
-        chunk[row - start] = view_text(text)
-        n_chars += chunk[row - start].n_chars
-        if n_chars >= CHUNK_CHARS:
-            return row + 1
-    return stop
-
-
 cdef inline Text view_text(object text) noexcept:
     """Requires text is a str, or of a subclass (numpy.str_ is one)."""
     return Text(
@@ -366,6 +295,7 @@ cdef int append_iterable(Items* items, ids) except -1:
     return 0
 
 
-cdef list list_of(const Ids* ids):
+cdef list list_of(tuple before, const Ids* ids, tuple after):
     cdef Py_ssize_t i
-    return [ids.data[i] for i in range(ids.n)]
+    cdef list numbers = [ids.data[i] for i in range(ids.n)]
+    return [*before, *numbers, *after] if before or after else numbers

@@ -34,6 +34,7 @@ cdef struct Memo:
     Bucket* never  # behind the last one, always empty: for a word that can't be remembered
     int shift  # of a hash, to get its highest bits: the number of its bucket
     size_t n_remembered
+    Py_ssize_t n_bytes  # as was asked for
     void* memory  # as allocated; NULL: there is no memo
 
 

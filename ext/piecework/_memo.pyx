@@ -11,9 +11,9 @@ from piecework._vector cimport same_key
 
 
 cdef bint open_memo(Memo* memo, Py_ssize_t n_bytes) noexcept nogil:
-    """Make an empty memo of at most `n_bytes`, apart from its last bucket; False without memory.
+    """Make an empty memo of the largest size that `n_bytes` has room for; False without memory.
 
-    Requires  n_bytes >= 2 * BUCKET_BYTES
+    Two buckets are the least, and the last one and its alignment come on top.
     """
     cdef int bits = 1
     while <Py_ssize_t>BUCKET_BYTES << (bits + 1) <= n_bytes:
@@ -27,11 +27,14 @@ cdef bint open_memo(Memo* memo, Py_ssize_t n_bytes) noexcept nogil:
     )
     memo.never = memo.buckets + (<size_t>1 << bits)
     memo.shift = 64 - bits
+    memo.n_bytes = n_bytes
     return True
 
 
 cdef void free_memo(Memo* memo) noexcept nogil:
     PyMem_RawFree(memo.memory)
+    memo.memory = NULL
+    memo.n_remembered = 0
 
 
 cdef void remember(

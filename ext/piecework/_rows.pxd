@@ -11,3 +11,4 @@ cdef Status encode_rows(
     const Tables* tables, const Text* texts, Py_ssize_t* row, Py_ssize_t stop,
     const Items* head, const Items* tail, Workspace* workspace, Ids* out, int64_t* splits,
 ) noexcept nogil
+cdef Py_ssize_t count_chars(const Text* texts, Py_ssize_t n_rows) noexcept nogil

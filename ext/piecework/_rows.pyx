@@ -55,3 +55,10 @@ cdef inline void prefetch_text(const Text* text) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(PREFETCH_LINES):
         prefetch(<const char*>text.chars + CACHE_LINE * i)
+
+
+cdef Py_ssize_t count_chars(const Text* texts, Py_ssize_t n_rows) noexcept nogil:
+    cdef Py_ssize_t row, n_chars = 0
+    for row in range(n_rows):
+        n_chars += texts[row].n_chars
+    return n_chars

@@ -7,6 +7,8 @@ marks that may swap places, a surrogate, the long beginning of a special token, 
 the caller.
 """
 
+from libc.string cimport memcpy
+
 from piecework._alphabet cimport symbol_of
 from piecework._char_table cimport (
     DROPPED,
@@ -16,6 +18,7 @@ from piecework._char_table cimport (
     KIND_MASK,
     RARE,
     REORDERS,
+    RUN_SLACK,
     STARTS_SPECIAL,
     SURROGATE,
     entry_of,
@@ -58,9 +61,9 @@ cdef Status scan_words(const Tables* tables, Cursor* cursor, Items* items) noexc
     Requires  at is not inside a word
     Ensures   DONE: `at` is behind the last of them. NEEDS_SPLIT, NEEDS_REPAIR: the long
               beginning of a special token or a surrogate stands in the text, and what was
-              appended is of no use. NEEDS_NORMALIZER: see Cursor; the items of all before that word are
-              appended, at is behind it. NO_MEMORY: what was appended is of no use. In
-              any case no word is unfinished
+              appended is of no use. NEEDS_NORMALIZER: see Cursor; the items of all before
+              that word are appended, `at` is behind it. NO_MEMORY: what was appended is of no
+              use. In any case no word is unfinished
     Never     reads text[stop:], touches Python objects
     """
     # The compiler makes a loop of its own for each size.
@@ -83,7 +86,7 @@ cdef inline Status scan_sized(
     cdef uint32_t* item
     cdef Reading reading
     cdef Py_ssize_t floor = at
-    if not reserve_items(items, (stop - at) * tables.longest_run):
+    if not reserve_items(items, (stop - at) * tables.longest_run + RUN_SLACK):
         return NO_MEMORY
     item = items.data + items.n
     while at < stop:
@@ -140,12 +143,17 @@ cdef struct Reading:
 cdef inline uint32_t* append_run(
     const uint32_t* runs, uint32_t entry, uint32_t mark, uint32_t* item
 ) noexcept nogil:
-    """Put the letters that a character becomes; return where the next one goes."""
+    """Put the letters that a character becomes; return where the next one goes.
+
+    Requires  there is room for RUN_SLACK more
+    """
     cdef const uint32_t* run = runs + ((entry & ~<uint32_t>STARTS_SPECIAL) >> SYMBOL_SHIFT)
-    cdef uint32_t n = run[0], i
-    item[0] = run[1] | mark
-    for i in range(1, n):
-        item[i] = run[1 + i]
+    cdef uint32_t n = run[0]
+    # Mostly two or three, as a Hangul syllable: four are copied without asking.
+    memcpy(item, run + 1, RUN_SLACK * sizeof(uint32_t))
+    if n > RUN_SLACK:
+        memcpy(item, run + 1, n * sizeof(uint32_t))
+    item[0] |= mark
     return item + n
 
 
@@ -221,7 +229,7 @@ cdef void finish_word(
             tables, cursor, reading.at
         ).n_chars:
             break
-        if not reserve_items(items, tables.longest_run):
+        if not reserve_items(items, tables.longest_run + RUN_SLACK):
             reading.status = NO_MEMORY
             break
         reading.item = items.data + items.n

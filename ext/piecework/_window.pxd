@@ -10,6 +10,9 @@ from piecework._types cimport Status, int64_t, uint8_t, uint16_t, uint32_t
 cdef enum:
     STAGE_BYTES = 8192
     MAX_SEGMENTS = 512
+    USUAL_MEMO_BYTES = 1 << 22  # half as much costs a tenth of the speed on English
+    # A memo costs as much as some thousand words to begin with, and its memory.
+    MEMO_WORTHY_CHARS = 1 << 14
 
 
 # Whole words of one row, or all of it.
@@ -28,6 +31,7 @@ cdef struct Window:
     Segment segments[MAX_SEGMENTS]
     Py_ssize_t n_segments
     Py_ssize_t n_unstaged  # of these
+    bint stages  # segments that can be bytes are staged, and the memo is asked
     uint8_t* stage  # the bytes of segments, with a space behind each
     Py_ssize_t n_staged  # bytes
     Py_ssize_t n_passing  # characters that are not staged, as the memo is of no use to such texts
@@ -35,7 +39,7 @@ cdef struct Window:
     uint16_t* starts  # of the tokens, in the stage
     uint16_t* stops
     uint16_t* cuts  # how many bytes of a key lie behind each
-    Result* results  # a result of more than three ids names the place of the first in `walked`
+    Result* results  # of MANY ids: those in `walked`
     uint32_t* missed  # tokens that the memo does not hold
     Py_ssize_t n_missed
     uint32_t* odd  # tokens whose bytes don't tell what they are, ascending
@@ -52,6 +56,7 @@ cdef struct Workspace:
     Ids walked
     Memo memo
     Window window
+    Py_ssize_t n_chars  # that it has encoded
 
 
 # A run of encode_rows.
@@ -67,7 +72,9 @@ cdef struct Task:
 
 cdef void empty_window(Workspace* workspace) noexcept nogil
 cdef void drop_row(Window* window, Py_ssize_t row) noexcept nogil
-cdef bint open_window(Workspace* workspace, Py_ssize_t memo_bytes) noexcept nogil
+cdef bint open_window(
+    Workspace* workspace, Py_ssize_t memo_bytes, Py_ssize_t n_chars
+) noexcept nogil
 cdef void free_workspace(Workspace* workspace) noexcept nogil
 cdef Status add_row(Task* task, const Text* text, Py_ssize_t row) noexcept nogil
 cdef Status flush_window(Task* task) noexcept nogil

@@ -33,6 +33,7 @@ from piecework._walk cimport walk_items
 
 
 cdef enum:
+    MAX_TOKENS = STAGE_BYTES + BLOCK  # with the places behind that vector code writes to
     LONG_CHARS = 4096  # what is not staged and longer goes straight to the result
     FULL_PARTS = MAX_PARTS - 8  # of the stream: a window with a stage is full
     LOOK_TOKENS = 256  # that are looked up together: the first cache holds their buckets
@@ -49,29 +50,51 @@ cdef enum:
 fill_tables()
 
 
-cdef bint open_window(Workspace* workspace, Py_ssize_t memo_bytes) noexcept nogil:
-    """Make room for the tokens of a window, if there is none; False without memory."""
+cdef bint open_window(
+    Workspace* workspace, Py_ssize_t memo_bytes, Py_ssize_t n_chars
+) noexcept nogil:
+    """Get ready for a run of encode_rows over about that many characters; False without memory.
+
+    A memo of `memo_bytes` is asked, once that is worth it; none if they are 0.
+    """
     cdef Window* window = &workspace.window
-    cdef Py_ssize_t n = STAGE_BYTES + BLOCK
     if window.row_stops == NULL:
-        window.row_stops = <int64_t*>PyMem_RawMalloc((n + MAX_SEGMENTS) * sizeof(int64_t))
+        window.row_stops = <int64_t*>PyMem_RawMalloc(
+            (MAX_TOKENS + MAX_SEGMENTS) * sizeof(int64_t)
+        )
         if window.row_stops == NULL:
             return False
-    if memo_bytes and workspace.memo.memory == NULL:
-        window.stage = <uint8_t*>PyMem_RawMalloc(
-            n + BLOCK + n * (sizeof(Result) + 3 * sizeof(uint32_t) + 3 * sizeof(uint16_t))
-        )
-        if window.stage == NULL or not open_memo(&workspace.memo, memo_bytes):
-            PyMem_RawFree(window.stage)
-            window.stage = NULL
-            return False
-        window.results = <Result*>(window.stage + n + BLOCK)
-        window.missed = <uint32_t*>(window.results + n)
-        window.odd = window.missed + n
-        window.longer = window.odd + n
-        window.starts = <uint16_t*>(window.longer + n)
-        window.stops = window.starts + n
-        window.cuts = window.stops + n
+    workspace.n_chars += n_chars
+    window.stages = False
+    if memo_bytes == 0:
+        return True
+    if workspace.memo.memory != NULL and workspace.memo.n_bytes != memo_bytes:
+        free_memo(&workspace.memo)
+        workspace.n_chars = n_chars
+    window.stages = workspace.memo.memory != NULL or workspace.n_chars >= MEMO_WORTHY_CHARS
+    if not window.stages:
+        return True
+    return (
+        (window.stage != NULL or make_stage(window))
+        and (workspace.memo.memory != NULL or open_memo(&workspace.memo, memo_bytes))
+    )
+
+
+cdef bint make_stage(Window* window) noexcept nogil:
+    """Allocate the stage, and all that has a place for each token; False without memory."""
+    window.stage = <uint8_t*>PyMem_RawMalloc(
+        STAGE_BYTES + 2 * BLOCK
+        + MAX_TOKENS * (sizeof(Result) + 3 * sizeof(uint32_t) + 3 * sizeof(uint16_t))
+    )
+    if window.stage == NULL:
+        return False
+    window.results = <Result*>(window.stage + STAGE_BYTES + 2 * BLOCK)
+    window.missed = <uint32_t*>(window.results + MAX_TOKENS)
+    window.odd = window.missed + MAX_TOKENS
+    window.longer = window.odd + MAX_TOKENS
+    window.starts = <uint16_t*>(window.longer + MAX_TOKENS)
+    window.stops = window.starts + MAX_TOKENS
+    window.cuts = window.stops + MAX_TOKENS
     return True
 
 
@@ -96,7 +119,7 @@ cdef Status add_row(Task* task, const Text* text, Py_ssize_t row) noexcept nogil
     cdef Status status
     if window.n_passing > 0:
         window.n_passing -= text.n_chars
-    while task.workspace.memo.memory != NULL and window.n_passing <= 0:
+    while window.stages and window.n_passing <= 0:
         n = text.n_chars - at
         room = STAGE_BYTES - 1 - window.n_staged
         if (

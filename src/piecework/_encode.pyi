@@ -2,7 +2,6 @@ from collections.abc import Callable, Iterator
 from typing import final
 
 from piecework._alphabet import Alphabet
-from piecework._buffers import OwnedBuffer
 from piecework._char_table import CharTable
 from piecework._trie import DoubleTrie
 
@@ -26,6 +25,3 @@ class Encoder:
         encode_reordered: Callable[[str], list[int]],
     ) -> Encoder: ...
     def encode(self, text: str, before: tuple[int, ...], after: tuple[int, ...]) -> list[int]: ...
-    def encode_batch(
-        self, texts: list[str], before: tuple[int, ...], after: tuple[int, ...]
-    ) -> tuple[OwnedBuffer, OwnedBuffer]: ...

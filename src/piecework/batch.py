@@ -1,8 +1,8 @@
 """The result of encoding many texts: token ids of all rows end to end, and where each row starts.
 
-A Batch holds one int32 array and one int64 array; rows, slices and padded matrices are made from
-them by numpy, never by a loop over rows, because a batch may hold millions of them. It does not
-know a tokenizer: it neither adds special tokens nor truncates.
+A Batch holds one array of ids, int32 or uint16, and one of int64; rows, slices and padded matrices
+are made from them by numpy and a kernel, never by a loop over rows in Python, because a batch may
+hold millions of them. It does not know a tokenizer: it neither adds special tokens nor truncates.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 
 from piecework._numpy import np
+from piecework._pad import fill_padded, longest_row
 from piecework.protocol import as_int
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
+
+    Ids: TypeAlias = NDArray[np.int32 | np.uint16]
 
 _REPR_ROWS = 3
 _REPR_IDS = 6
@@ -41,7 +44,7 @@ class Batch:
 
     Parameters
     ----------
-    ids : int32 array, shape (n_tokens,)
+    ids : int32 or uint16 array, shape (n_tokens,)
         The ids of all rows, one row after the other.
     row_splits : int64 array, shape (n_rows + 1,)
         Row i is ``ids[row_splits[i]:row_splits[i + 1]]``. Starts with 0, ends with ``len(ids)``,
@@ -79,11 +82,11 @@ class Batch:
 
     __slots__ = ("ids", "row_splits")
 
-    ids: NDArray[np.int32]
+    ids: Ids
     row_splits: NDArray[np.int64]
 
-    def __init__(self, ids: NDArray[np.int32], row_splits: NDArray[np.int64]) -> None:
-        _check_array("ids", ids, np.int32)
+    def __init__(self, ids: Ids, row_splits: NDArray[np.int64]) -> None:
+        _check_array("ids", ids, np.int32, np.uint16)
         _check_array("row_splits", row_splits, np.int64)
         # As plain arrays: a row of a memory map would otherwise be a memory map of its own.
         self.ids = np.asarray(ids)
@@ -91,7 +94,7 @@ class Batch:
         _check_splits(self.row_splits, len(ids))
 
     @classmethod
-    def _unchecked(cls, ids: NDArray[np.int32], row_splits: NDArray[np.int64]) -> Batch:
+    def _unchecked(cls, ids: Ids, row_splits: NDArray[np.int64]) -> Batch:
         """Return a batch over arrays known to fit: the checks cost more than a short row."""
         batch = cls.__new__(cls)
         batch.ids = ids
@@ -102,10 +105,10 @@ class Batch:
         return len(self.row_splits) - 1
 
     @overload
-    def __getitem__(self, index: int) -> NDArray[np.int32]: ...
+    def __getitem__(self, index: int) -> Ids: ...
     @overload
     def __getitem__(self, index: slice) -> Batch: ...
-    def __getitem__(self, index: int | slice) -> NDArray[np.int32] | Batch:
+    def __getitem__(self, index: int | slice) -> Ids | Batch:
         if isinstance(index, slice):
             return self._slice(*index.indices(len(self)))
         try:
@@ -129,7 +132,7 @@ class Batch:
         sources = np.arange(splits[-1]) + np.repeat(starts - splits[:-1], lengths)
         return Batch._unchecked(self.ids[sources], splits)
 
-    def __iter__(self) -> Iterator[NDArray[np.int32]]:
+    def __iter__(self) -> Iterator[Ids]:
         for start, stop in pairwise(self.row_splits):
             yield self.ids[start:stop]
 
@@ -137,7 +140,7 @@ class Batch:
         # Without it Python would compare `item` with each row, an array, and fail on the answer.
         raise TypeError("a Batch has no `in`: look into batch.ids for an id, tolist() for a row")
 
-    def __reduce__(self) -> tuple[type[Batch], tuple[NDArray[np.int32], NDArray[np.int64]]]:
+    def __reduce__(self) -> tuple[type[Batch], tuple[Ids, NDArray[np.int64]]]:
         return type(self), (self.ids, self.row_splits)
 
     @property
@@ -209,15 +212,49 @@ class Batch:
         pad_id = as_int("pad_id", pad_id)
         n_columns = self._n_columns(length, as_int("multiple_of", multiple_of, minimum=1))
         dtype = _integer_dtype(dtype, self.ids, pad_id)
-        columns = np.arange(n_columns)
-        lengths = self.lengths[:, np.newaxis]
-        is_token = columns < lengths if side == "right" else columns >= n_columns - lengths
-        input_ids = np.full(is_token.shape, pad_id, dtype=dtype)
-        input_ids[is_token] = self.ids
-        return PaddedBatch(input_ids, is_token.astype(dtype))
+        native = dtype if dtype.isnative else dtype.newbyteorder("=")
+        shape = (len(self), n_columns)
+        # Zeros that numpy makes are not written: the system gives such memory.
+        input_ids = np.full(shape, pad_id, native) if pad_id else np.zeros(shape, native)
+        attention_mask = np.zeros(shape, native)
+        fill_padded(
+            _plain(self.ids), _plain(self.row_splits), input_ids, attention_mask, side == "left"
+        )
+        return PaddedBatch(
+            input_ids.astype(dtype, copy=False), attention_mask.astype(dtype, copy=False)
+        )
+
+    def to_arrow(self) -> Any:
+        """Return the rows as an array of pyarrow that shares the ids.
+
+        Returns
+        -------
+        pyarrow.ListArray
+            Of ``list<int32>``, or ``list<uint16>`` if that is what the ids are; a
+            ``pyarrow.LargeListArray`` for more ids than 32-bit offsets can count (2**31 - 1).
+
+        Raises
+        ------
+        ImportError
+            pyarrow is not installed.
+        """
+        try:
+            import pyarrow
+        except ImportError as error:
+            raise ImportError('to_arrow needs pyarrow: pip install "piecework[arrow]"') from error
+        is_large = len(self.ids) > np.iinfo(np.int32).max
+        kind = pyarrow.LargeListArray if is_large else pyarrow.ListArray
+        offsets = self.row_splits.astype(np.int64 if is_large else np.int32, copy=False)
+        # From buffers: pyarrow.array would copy ids that it can't take as they are.
+        ids = pyarrow.Array.from_buffers(
+            pyarrow.from_numpy_dtype(self.ids.dtype),
+            len(self.ids),
+            [None, pyarrow.py_buffer(np.ascontiguousarray(self.ids))],
+        )
+        return kind.from_arrays(pyarrow.array(offsets), ids)
 
     def _n_columns(self, length: int | None, multiple_of: int) -> int:
-        longest = int(self.lengths.max(initial=0))
+        longest = longest_row(_plain(self.row_splits))
         length = longest if length is None else as_int("length", length, minimum=0)
         if longest > length:
             row = int(np.argmax(self.lengths > length))
@@ -242,11 +279,19 @@ class Batch:
         )
 
 
-def _check_array(name: str, array: object, dtype: type[np.generic]) -> None:
-    expected = f"{name} must be a 1-D {np.dtype(dtype)} array"
+def _plain(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array that a kernel can read: itself, or a copy without gaps."""
+    flags = array.flags
+    if flags.c_contiguous and flags.aligned:
+        return array
+    return np.require(array, None, ["C", "A"])
+
+
+def _check_array(name: str, array: object, *dtypes: type[np.generic]) -> None:
+    expected = f"{name} must be a 1-D {' or '.join(str(np.dtype(each)) for each in dtypes)} array"
     if not isinstance(array, np.ndarray):
         raise TypeError(f"{expected}, not {type(array).__name__}")
-    if array.dtype != dtype:
+    if array.dtype not in dtypes:
         raise TypeError(f"{expected}, not {array.dtype}")
     if array.ndim != 1:
         raise ValueError(f"{expected}, not one of shape {array.shape}")
@@ -268,13 +313,15 @@ def _check_splits(row_splits: NDArray[np.int64], n_tokens: int) -> None:
         raise ValueError(f"row_splits must end with len(ids) = {n_tokens}, not {row_splits[-1]}")
 
 
-def _integer_dtype(dtype: DTypeLike, ids: NDArray[np.int32], pad_id: int) -> np.dtype[Any]:
+def _integer_dtype(dtype: DTypeLike, ids: Ids, pad_id: int) -> np.dtype[Any]:
     try:
         result = np.dtype(dtype)
     except TypeError:
         raise TypeError(f"dtype must be an integer type, not {dtype!r}") from None
     if result.kind not in "iu":
         raise ValueError(f"dtype must be an integer type, not {result}")
+    if pad_id == 0 and np.can_cast(ids.dtype, result):
+        return result
     limits = np.iinfo(result)
     low = high = pad_id
     if not np.can_cast(ids.dtype, result):

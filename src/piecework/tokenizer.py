@@ -18,13 +18,17 @@ from piecework.batch import Batch
 from piecework.decoding import Decoder
 from piecework.encoding import Encoding
 from piecework.errors import listed, short_repr
+from piecework.inputs import Missing, arrow_texts, texts_of, utf8_texts
+from piecework.jobs import Template, checked_effort, checked_output, count_tokens, encode_texts
 from piecework.pretrained import bert_spec, load_pretrained
 from piecework.spec import TokenizerSpec, checked_options
 from piecework.tokenizer_json import read_tokenizer_json, to_json, write_tokenizer_json
 from piecework.vocabulary import Vocabulary, read_vocabulary, write_vocabulary
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import DTypeLike, NDArray
+
+_NO_TEMPLATE = Template((), ())
 
 
 class WordPieceTokenizer:
@@ -113,8 +117,10 @@ class WordPieceTokenizer:
         self._encoding = Encoding(spec)
         self._encoder = self._encoding.encoder
         template = spec.template
-        self._before = tuple(id_ for _, id_ in template.before) if template else ()
-        self._after = tuple(id_ for _, id_ in template.after) if template else ()
+        self._template = Template(
+            tuple(id_ for _, id_ in template.before) if template else (),
+            tuple(id_ for _, id_ in template.after) if template else (),
+        )
 
     @classmethod
     def from_spec(cls, spec: TokenizerSpec) -> WordPieceTokenizer:
@@ -354,45 +360,196 @@ class WordPieceTokenizer:
         """
         return self._encoder.encode(text, *self._template_ids(add_special))
 
-    def encode_batch(self, texts: Iterable[str], *, add_special: bool = False) -> Batch:
+    def encode_batch(
+        self,
+        texts: Iterable[str | None] | Any,
+        *,
+        add_special: bool = False,
+        missing: Missing = "error",
+        threads: int | None = None,
+        memo_bytes: int | None = None,
+        dtype: DTypeLike | None = None,
+        out: NDArray[Any] | None = None,
+    ) -> Batch:
         """Return the ids of many texts.
 
         Parameters
         ----------
         texts : iterable of str
+            A list, a tuple, a generator; an array of numpy (of str, object or StringDType), a
+            Series, Index or array of pandas, a string array of pyarrow. What Arrow holds, pandas'
+            columns over it too, is read in place.
         add_special : bool
             As for :meth:`encode`.
+        missing : "error" or "empty"
+            What a missing value is (None, NaN, pandas.NA, a null): an error, or an empty text.
+        threads : int, optional
+            At most so many threads work. By default as many as the process may use cores, for a
+            batch of half a million characters and more, and the calling thread alone for a smaller
+            one. A forked child has no other threads. The result does not depend on it.
+        memo_bytes : int, optional
+            The size of the memo in which each thread keeps the ids of words that it has seen, from
+            its first text on; 0 for none. By default 4 MiB, once a thread has seen so much text
+            that they pay. The result does not depend on it.
+        dtype : int32 or uint16, optional
+            Of the ids: int32, or what `out` has.
+        out : int32 or uint16 array, shape (any,), optional
+            The ids are written here, from the beginning on; those of the batch are a view of it.
+            After an error, what it holds is undefined.
 
         Returns
         -------
         Batch
-            One row for each text: ``ids``, int32, and ``row_splits``, int64.
+            One row for each text: ``ids``, int32 unless asked for otherwise, and ``row_splits``,
+            int64.
 
         Raises
         ------
         TypeError
-            For a single str, and for a text that is no str, with its row.
+            For a single str, and for a text that is no str or is missing, with its row.
         ValueError, UnicodeEncodeError
-            As for :meth:`encode`; the latter names the row.
+            As for :meth:`encode`; the latter names the row. ValueError too for an `out` that is too
+            small, with what is needed, and for a `dtype` that the vocabulary does not fit.
+        UnicodeDecodeError
+            For invalid UTF-8 in an Arrow array, with the row and the byte in it.
 
         Examples
         --------
         >>> tokenizer = WordPieceTokenizer.from_pretrained("bert-base-uncased")
         >>> tokenizer.encode_batch(["Hello!", "", "world"], add_special=True).tolist()
         [[101, 7592, 999, 102], [101, 102], [101, 2088, 102]]
+        >>> tokenizer.encode_batch(["Hello!", None], missing="empty", dtype="uint16").ids
+        array([7592,  999], dtype=uint16)
         """
-        if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
-            raise TypeError(
-                f"texts: expected an iterable of str, got a {type(texts).__name__}"
-                + ("; for one text use encode()" if isinstance(texts, str) else "")
-            )
-        before, after = self._template_ids(add_special)
-        # A list of our own: another thread may change the caller's while the GIL is released.
-        ids, row_splits = self._encoder.encode_batch(list(texts), before, after)
-        return Batch._unchecked(
-            np.frombuffer(memoryview(ids), np.int32),
-            np.frombuffer(memoryview(row_splits), np.int64),
+        return encode_texts(
+            self._encoder,
+            texts_of(texts, missing),
+            self._template_ids(add_special),
+            checked_effort(threads, memo_bytes),
+            checked_output(dtype, out, self._spec),
         )
+
+    def encode_utf8(
+        self,
+        buffer: Any,
+        row_splits: NDArray[np.int64] | NDArray[np.int32],
+        *,
+        add_special: bool = False,
+        threads: int | None = None,
+        memo_bytes: int | None = None,
+        dtype: DTypeLike | None = None,
+        out: NDArray[Any] | None = None,
+    ) -> Batch:
+        """Return the ids of many texts that lie in one buffer as UTF-8, without a str for each.
+
+        Parameters
+        ----------
+        buffer : bytes, or another buffer of bytes
+            ``mmap``, ``bytearray``, a uint8 array. Not changed by anybody while this runs.
+        row_splits : int64 or int32 array, shape (n_rows + 1,)
+            Row i is ``buffer[row_splits[i]:row_splits[i + 1]]``. The rows need not begin with the
+            buffer, nor end with it.
+        add_special, threads, memo_bytes, dtype, out
+            As for :meth:`encode_batch`.
+
+        Returns
+        -------
+        Batch
+            What :meth:`encode_batch` returns for the decoded rows.
+
+        Raises
+        ------
+        UnicodeDecodeError
+            For invalid UTF-8: ``start`` is the byte in the row, ``reason`` names the row.
+        ValueError
+            For row splits that fall or leave the buffer, with the row; else as for
+            :meth:`encode_batch`.
+        TypeError
+            For arguments of other types.
+
+        Examples
+        --------
+        >>> tokenizer = WordPieceTokenizer.from_pretrained("bert-base-uncased")
+        >>> tokenizer.encode_utf8("Hello!café".encode(), np.array([0, 6, 11])).tolist()
+        [[7592, 999], [7668]]
+        """
+        return encode_texts(
+            self._encoder,
+            utf8_texts(buffer, row_splits),
+            self._template_ids(add_special),
+            checked_effort(threads, memo_bytes),
+            checked_output(dtype, out, self._spec),
+        )
+
+    def encode_arrow(
+        self,
+        array: Any,
+        *,
+        add_special: bool = False,
+        missing: Missing = "error",
+        threads: int | None = None,
+        memo_bytes: int | None = None,
+        dtype: DTypeLike | None = None,
+        out: NDArray[Any] | None = None,
+    ) -> Batch:
+        """Return the ids of a string array of pyarrow.
+
+        The same as :meth:`encode_batch`, which takes these arrays among others. See
+        :meth:`Batch.to_arrow` for the way back.
+
+        Parameters
+        ----------
+        array : pyarrow Array or ChunkedArray
+            Of ``string`` or ``large_string``, which are read in place, slices too; of
+            ``string_view`` or a dictionary of strings, which are cast.
+        add_special, missing, threads, memo_bytes, dtype, out
+            As for :meth:`encode_batch`.
+
+        Raises
+        ------
+        TypeError
+            For another array, and for a null, with its row.
+        ValueError, UnicodeDecodeError
+            As for :meth:`encode_batch`.
+        """
+        return encode_texts(
+            self._encoder,
+            arrow_texts(array, missing),
+            self._template_ids(add_special),
+            checked_effort(threads, memo_bytes),
+            checked_output(dtype, out, self._spec),
+        )
+
+    def count_tokens(
+        self,
+        texts: Iterable[str | None] | Any,
+        *,
+        add_special: bool = False,
+        missing: Missing = "error",
+        threads: int | None = None,
+        memo_bytes: int | None = None,
+    ) -> NDArray[np.int64]:
+        """Return the number of tokens of many texts; the ids are not kept.
+
+        Parameters
+        ----------
+        texts, add_special, missing, threads, memo_bytes
+            As for :meth:`encode_batch`, and so are the errors.
+
+        Returns
+        -------
+        int64 array, shape (n_texts,)
+            The :attr:`Batch.lengths` of what :meth:`encode_batch` returns.
+
+        Examples
+        --------
+        >>> tokenizer = WordPieceTokenizer.from_pretrained("bert-base-uncased")
+        >>> tokenizer.count_tokens(["Hello!", "", "unaffable"], add_special=True)
+        array([4, 2, 5])
+        """
+        template = self._template_ids(add_special)
+        effort = checked_effort(threads, memo_bytes)
+        return count_tokens(self._encoder, texts_of(texts, missing), template, effort)
 
     def decode(self, ids: Sequence[int], skip_special: bool = False) -> str:
         """Return the text of ids, as Hugging Face's WordPiece decoder does.
@@ -468,9 +625,9 @@ class WordPieceTokenizer:
             )
         write_vocabulary(spec.vocabulary, path)
 
-    def _template_ids(self, add_special: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def _template_ids(self, add_special: bool) -> Template:
         if not add_special:
-            return (), ()
+            return _NO_TEMPLATE
         if self._spec.template is None:
             missing = [
                 token for token in ("[CLS]", "[SEP]") if token not in self._spec.vocabulary.ids
@@ -482,7 +639,7 @@ class WordPieceTokenizer:
                 else "add_special needs a template, and the files of this tokenizer give none: "
                 "they name no cls_token or no sep_token"
             )
-        return self._before, self._after
+        return self._template
 
     @cached_property
     def _content_hash(self) -> str:

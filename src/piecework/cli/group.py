@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from piecework.cli.bench import bench
 from piecework.cli.decode import decode
 from piecework.cli.encode import encode
 from piecework.cli.show import show
@@ -46,7 +47,7 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
-    commands=[encode, decode, show],
+    commands=[encode, decode, show, bench],
 )
 @click.version_option(package_name="piecework")
 def main() -> None:
@@ -56,4 +57,5 @@ def main() -> None:
     piecework encode corpus.txt -o corpus-ids    text files to token ids
     piecework decode corpus-ids --row 0          token ids to text
     piecework show "An unaffable text"           the pieces of a text and their ids
+    piecework bench corpus.txt                   the speed of piecework and others
     """  # noqa: D301  (click takes a real backspace as "keep these lines")

@@ -1,0 +1,298 @@
+"""Encodes many texts, chunk by chunk, on as many threads as call `BatchJob.work`.
+
+Each of them claims the next chunk of rows, encodes it without the GIL into ids of its own, and
+appends these to the sink if all before them are there; if not, they wait in a small table, and
+whoever closes the gap appends them too. So the result does not depend on the threads, and the
+memory needed is that of some chunks, whatever the size of the batch. Who starts the threads is
+`parallel.py`.
+"""
+
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
+from cpython.pythread cimport (
+    WAIT_LOCK, PyThread_acquire_lock, PyThread_allocate_lock, PyThread_free_lock,
+    PyThread_release_lock,
+)
+from cython cimport final
+
+from piecework._chunks cimport free_chunk, make_chunk
+from piecework._encode cimport append_iterable
+from piecework._items cimport free_items
+from piecework._rows cimport count_chars, encode_rows
+from piecework._types cimport DONE, NO_MEMORY, Status
+from piecework._window cimport MEMO_WORTHY_CHARS, USUAL_MEMO_BYTES, open_window
+
+import threading
+
+
+cdef enum:
+    PLACES_PER_WORKER = 2
+    FIRST = -1  # as the number of a chunk: before all others
+    CHUNKS_PER_SIGNAL_CHECK = 16  # about 20 ms; it needs the GIL, which may be busy
+
+
+@final
+cdef class BatchJob:
+    """The encoding of one batch.
+
+    Parameters
+    ----------
+    encoder : Encoder
+    texts : Texts
+        Not used by another job.
+    sink : Sink
+        Empty.
+    before, after : tuple of int
+        Ids put around each text.
+    n_workers : int
+        How many threads will call `work`, at most.
+    memo_bytes : int or None
+        The size of each thread's memo of words; 0: none. None: the usual one, once it pays.
+
+    Thread-safety: any number of threads may call its methods. They need no lock of Python.
+    """
+
+    def __cinit__(
+        self, Encoder encoder not None, Texts texts not None, Sink sink not None,
+        tuple before, tuple after, Py_ssize_t n_workers, memo_bytes,
+    ):
+        if sink.n_rows != texts.n_rows:
+            raise ValueError(f"a sink for {sink.n_rows} rows, but {texts.n_rows} texts")
+        self.encoder = encoder
+        self.texts = texts
+        self.sink = sink
+        self.before = before
+        self.after = after
+        self.wants_memo = memo_bytes is not None
+        self.memo_bytes = memo_bytes if self.wants_memo else USUAL_MEMO_BYTES
+        if not encoder.bytes.usable:
+            self.memo_bytes = 0
+        append_iterable(&self.head, before)
+        append_iterable(&self.tail, after)
+        if n_workers > 1:
+            self.lock = PyThread_allocate_lock()
+            self.waiting = <Waiting*>PyMem_RawCalloc(
+                n_workers * PLACES_PER_WORKER, sizeof(Waiting)
+            )
+            if self.lock == NULL or self.waiting == NULL:
+                raise MemoryError
+            self.n_waiting = n_workers * PLACES_PER_WORKER
+            self.may_claim = threading.Condition()
+
+    def __dealloc__(self):
+        cdef Py_ssize_t i
+        for i in range(self.n_waiting):
+            free_chunk(&self.waiting[i].chunk)
+        PyMem_RawFree(self.waiting)
+        if self.lock != NULL:
+            PyThread_free_lock(self.lock)
+        free_items(&self.head)
+        free_items(&self.tail)
+
+    def work_alone(self):
+        """Encode all on this thread. Raises the error of the first row that has one."""
+        cdef Room room = self.encoder.take_room()
+        try:
+            self.work(room)
+        finally:
+            self.encoder.give_back(room)
+
+    def enter(self):
+        """Return a Room for a thread that works with others. It goes back by `leave`."""
+        return self.encoder.take_room()
+
+    def leave(self, Room room not None):
+        """Take the room of a thread back."""
+        self.encoder.give_back(room)
+
+    def work(self, Room room not None):
+        """Encode chunks until none is left to claim. An error is to be told by `fail`."""
+        cdef Py_ssize_t n_chunks = 0
+        room.chunk.index = FIRST  # while it has none
+        room.make()
+        with nogil:
+            while self.claim(room):
+                self.encode_chunk(room)
+                self.deliver(&room.chunk)
+                n_chunks += 1
+                if n_chunks % CHUNKS_PER_SIGNAL_CHECK == 0:
+                    with gil:
+                        PyErr_CheckSignals()
+
+    def fail(self, Room room, error):
+        """Let no more chunks be claimed, as a thread had an error; `finish` raises the first one.
+
+        Parameters
+        ----------
+        room : Room or None
+            The thread's; None: it got none.
+        error : BaseException
+            What is no Exception comes before all errors of rows.
+        """
+        # Chunks are claimed in order: those before this one are done, or will be.
+        cdef Py_ssize_t chunk = FIRST
+        if room is not None and isinstance(error, Exception):
+            chunk = room.chunk.index
+        with nogil:
+            self.acquire()
+        self.is_stopped = True
+        if self.error is None or chunk < self.error_chunk:
+            self.error = error
+            self.error_chunk = chunk
+        self.release()
+        self.wake()
+
+    def stop(self):
+        """Let no more chunks be claimed."""
+        with nogil:
+            self.acquire()
+            self.is_stopped = True
+            self.release()
+        self.wake()
+
+    def finish(self):
+        """Raise the error of the first row that has one. Requires that all threads are done."""
+        error, self.error = self.error, None
+        if error is not None:
+            raise error
+
+    cdef void acquire(self) noexcept nogil:
+        if self.lock != NULL:
+            PyThread_acquire_lock(self.lock, WAIT_LOCK)
+
+    cdef void release(self) noexcept nogil:
+        if self.lock != NULL:
+            PyThread_release_lock(self.lock)
+
+    cdef int wake(self) except -1:
+        """Let those look again that wait until they may claim a chunk."""
+        if self.may_claim is not None:
+            with self.may_claim:
+                self.may_claim.notify_all()
+        return 0
+
+    cdef bint claim(self, Room room) except -1 nogil:
+        """Take the next rows that nobody has; False if there are none."""
+        cdef bint is_claimed = False, must_wait = True
+        while must_wait:
+            self.acquire()
+            must_wait = self.must_wait()
+            if not (must_wait or self.is_stopped or self.next_row == self.texts.n_rows):
+                room.chunk.index = self.n_claimed
+                room.chunk.first_row = self.next_row
+                self.next_row = self.texts.view(self.next_row, room.texts)
+                room.chunk.n_rows = self.next_row - room.chunk.first_row
+                self.n_claimed += 1
+                is_claimed = True
+            self.release()
+            if must_wait:
+                with gil:
+                    self.wait()
+        return is_claimed
+
+    cdef bint must_wait(self) noexcept nogil:
+        """Say whether the next chunk would be too far ahead. Requires the lock."""
+        if self.is_stopped or self.n_claimed <= self.n_appended + self.n_waiting:
+            return False
+        self.is_awaited = True
+        return True
+
+    cdef int wait(self) except -1:
+        """Return when a chunk was appended, or at once if there is room for the next."""
+        cdef bint must_wait
+        with self.may_claim:  # from before the look on, so that no notification is missed
+            with nogil:
+                self.acquire()
+                must_wait = self.must_wait()
+                self.release()
+            if must_wait:
+                self.may_claim.wait()
+        return 0
+
+    cdef int encode_chunk(self, Room room) except -1 nogil:
+        """Encode the rows that were claimed."""
+        cdef Chunk* chunk = &room.chunk
+        cdef Py_ssize_t row = 0, stop
+        cdef Status status
+        cdef Py_ssize_t n_chars = count_chars(room.texts, chunk.n_rows)
+        if self.wants_memo:
+            n_chars = max(n_chars, <Py_ssize_t>MEMO_WORTHY_CHARS)
+        if not make_chunk(chunk) or not open_window(&room.workspace, self.memo_bytes, n_chars):
+            raise_no_memory()
+        chunk.ids.n = 0
+        chunk.row_splits[0] = 0
+        while row < chunk.n_rows:
+            stop = self.texts.decode(room.texts, row, chunk.n_rows, &room.scratch)
+            if stop == row:
+                with gil:
+                    self.texts.text(chunk.first_row + row)  # raises
+                    raise MemoryError
+            while row < stop:
+                status = encode_rows(
+                    &self.encoder.tables, room.texts, &row, stop, &self.head, &self.tail,
+                    &room.workspace, &chunk.ids, chunk.row_splits,
+                )
+                if status == NO_MEMORY:
+                    raise_no_memory()
+                if status != DONE:  # this row needs Python
+                    with gil:
+                        self.encode_in_python(room, row)
+                    row += 1
+        return 0
+
+    cdef int encode_in_python(self, Room room, Py_ssize_t row) except -1:
+        cdef Chunk* chunk = &room.chunk
+        cdef Py_ssize_t batch_row = chunk.first_row + row
+        self.encoder.append_row(
+            self.texts.text(batch_row), batch_row, self.before, self.after,
+            &room.workspace, &chunk.ids,
+        )
+        chunk.row_splits[row + 1] = chunk.ids.n
+        return 0
+
+    cdef int deliver(self, Chunk* chunk) except -1 nogil:
+        """Append the chunk and those that wait for it, or let it wait.
+
+        Ensures   the chunk's memory may be another, or none
+        """
+        cdef bint has_memory = True, is_awaited = False
+        cdef Waiting* place
+        self.acquire()
+        if chunk.index == self.n_appended:
+            has_memory = self.append_in_order(chunk)
+            is_awaited = self.is_awaited
+            self.is_awaited = False
+        else:
+            place = &self.waiting[chunk.index % self.n_waiting]
+            chunk[0], place.chunk = place.chunk, chunk[0]
+            place.is_full = True
+        self.release()
+        if not has_memory:
+            raise_no_memory()
+        if is_awaited:
+            with gil:
+                self.wake()
+        return 0
+
+    cdef bint append_in_order(self, Chunk* chunk) noexcept nogil:
+        """Append a chunk and those behind it that wait; False without memory.
+
+        Requires  the lock; chunk.index == n_appended
+        """
+        cdef Waiting* place
+        while self.sink.append(chunk):
+            self.n_appended += 1
+            if self.n_waiting == 0:
+                return True
+            # It holds that chunk or none: claims keep off n_appended + n_waiting and above.
+            place = &self.waiting[self.n_appended % self.n_waiting]
+            if not place.is_full:
+                return True
+            place.is_full = False
+            chunk = &place.chunk
+        return False
+
+
+cdef int raise_no_memory() except -1 nogil:
+    with gil:
+        raise MemoryError

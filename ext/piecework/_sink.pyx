@@ -1,0 +1,144 @@
+"""What becomes of the ids of a batch: they are kept, written into the caller's array, or counted.
+
+Chunks come in order, one at a time (`_job` sees to that), and without the GIL. A chunk's ids are
+int32 and its row splits begin with 0; what is kept may be narrower and goes on where the chunk
+before it ended.
+"""
+
+from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
+from cython cimport final
+from libc.string cimport memcpy
+
+from piecework._buffers cimport Ids
+from piecework._types cimport int32_t, uint8_t, uint16_t
+
+
+cdef enum:
+    TAKEN_IDS = 1 << 16  # so many ids are worth taking with their memory, instead of a copy
+
+
+cdef class Sink:
+    """Takes the ids of a batch. Only its subclasses are made."""
+
+    cdef bint append(self, Chunk* chunk) noexcept nogil:
+        """Take the ids of the next rows; False without memory.
+
+        Requires  chunk.first_row is behind the last row taken; one thread at a time
+        Ensures   the chunk's memory may be another, and its ids gone
+        """
+        return False
+
+
+@final
+cdef class IdSink(Sink):
+    """Keeps the ids of all rows, one behind the other.
+
+    Parameters
+    ----------
+    n_rows : int
+    id_size : 4 or 2
+        Bytes of an id, int32 or uint16. Requires that all ids fit.
+    out : uint8 array or None
+        Where they go; what does not fit is counted and not written.
+    """
+
+    def __cinit__(self, Py_ssize_t n_rows, int id_size, out):
+        cdef uint8_t[::1] view
+        self.n_rows = n_rows
+        self.id_size = id_size
+        self.splits = OwnedBuffer.zeroed((n_rows + 1) * <Py_ssize_t>sizeof(int64_t))
+        self.out = out
+        self.is_ours = out is None
+        if out is not None:
+            view = out
+            self.cap = view.shape[0] // id_size
+            self.data = <char*>&view[0] if view.shape[0] else NULL
+
+    def __dealloc__(self):
+        if self.is_ours:
+            PyMem_RawFree(self.data)
+
+    def n_tokens(self):
+        """Return how many ids came; with `out`, there may have been room for fewer."""
+        return self.n
+
+    def take_ids(self):
+        """Return the ids as an OwnedBuffer, cut to their length. Requires out was None."""
+        cdef OwnedBuffer buffer = OwnedBuffer.take_part(
+            self.data, self.n * self.id_size, self.cap * self.id_size
+        )
+        self.data = NULL
+        self.cap = 0
+        return buffer
+
+    def row_splits(self):
+        """Return where the rows begin and end, an OwnedBuffer of int64."""
+        return self.splits
+
+    cdef bint append(self, Chunk* chunk) noexcept nogil:
+        cdef int64_t* splits = <int64_t*>self.splits.data + chunk.first_row + 1
+        cdef Py_ssize_t i
+        for i in range(chunk.n_rows):
+            splits[i] = self.n + chunk.row_splits[i + 1]
+        return self.append_ids(&chunk.ids)
+
+    cdef bint append_ids(self, Ids* ids) noexcept nogil:
+        cdef Py_ssize_t start = self.n, i
+        self.n += ids.n
+        if self.is_ours:
+            if start == 0 and ids.n >= TAKEN_IDS and self.id_size == sizeof(int32_t):
+                self.data = <char*>ids.data
+                self.cap = ids.cap
+                ids[0] = Ids(NULL, 0, 0)
+                return True
+            if not self.reserve(self.n):
+                return False
+        elif self.n > self.cap:
+            return True
+        if self.id_size == sizeof(int32_t):
+            if ids.n:
+                memcpy(<int32_t*>self.data + start, ids.data, ids.n * sizeof(int32_t))
+        else:
+            for i in range(ids.n):
+                (<uint16_t*>self.data)[start + i] = ids.data[i]
+        return True
+
+    cdef bint reserve(self, Py_ssize_t n) noexcept nogil:
+        """Make room for n ids in all; False without memory (nothing is changed)."""
+        cdef void* data
+        cdef Py_ssize_t cap = max(n, self.cap + (self.cap >> 1))
+        if n <= self.cap:
+            return True
+        if cap > (<Py_ssize_t>1 << 60):
+            return False
+        data = PyMem_RawRealloc(self.data, cap * self.id_size)
+        if data == NULL:
+            return False
+        self.data = <char*>data
+        self.cap = cap
+        return True
+
+
+@final
+cdef class CountSink(Sink):
+    """Counts the ids of each row and keeps none of them.
+
+    Parameters
+    ----------
+    n_rows : int
+    """
+
+    def __cinit__(self, Py_ssize_t n_rows):
+        self.n_rows = n_rows
+        self.counts = OwnedBuffer.zeroed(n_rows * <Py_ssize_t>sizeof(int64_t))
+
+    def row_lengths(self):
+        """Return the number of ids of each row, an OwnedBuffer of int64."""
+        return self.counts
+
+    cdef bint append(self, Chunk* chunk) noexcept nogil:
+        cdef int64_t* counts = <int64_t*>self.counts.data + chunk.first_row
+        cdef Py_ssize_t i
+        for i in range(chunk.n_rows):
+            counts[i] = chunk.row_splits[i + 1] - chunk.row_splits[i]
+        return True

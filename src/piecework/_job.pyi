@@ -1,0 +1,26 @@
+from typing import final
+
+from piecework._chunks import Room
+from piecework._encode import Encoder
+from piecework._sink import Sink
+from piecework._texts import Texts
+
+@final
+class BatchJob:
+    def __new__(
+        cls,
+        encoder: Encoder,
+        texts: Texts,
+        sink: Sink,
+        before: tuple[int, ...],
+        after: tuple[int, ...],
+        n_workers: int,
+        memo_bytes: int | None,
+    ) -> BatchJob: ...
+    def work_alone(self) -> None: ...
+    def enter(self) -> Room: ...
+    def leave(self, room: Room) -> None: ...
+    def work(self, room: Room) -> None: ...
+    def fail(self, room: Room | None, error: BaseException) -> None: ...
+    def stop(self) -> None: ...
+    def finish(self) -> None: ...

@@ -1,0 +1,21 @@
+from collections.abc import Callable
+from typing import Any, NoReturn, final
+
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import disjoint_base
+
+@disjoint_base
+class Texts:
+    def __len__(self) -> int: ...
+    def count_chars(self, limit: int) -> int: ...
+
+@final
+class StrTexts(Texts):
+    def __new__(
+        cls, texts: tuple[Any, ...], refuse: Callable[[int, object], NoReturn]
+    ) -> StrTexts: ...
+
+@final
+class Utf8Texts(Texts):
+    def __new__(cls, segments: list[tuple[NDArray[np.uint8], NDArray[Any]]]) -> Utf8Texts: ...

@@ -1,0 +1,203 @@
+"""Encodes the texts of one call: checks where the ids shall go, runs the job, wraps the result.
+
+In: a compiled encoder and texts from :mod:`piecework.inputs`. Out: a
+:class:`~piecework.batch.Batch`, or the number of tokens of each row. How the texts were held, and
+how the threads work together, is known elsewhere.
+"""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from piecework import parallel
+from piecework._encode import Encoder
+from piecework._job import BatchJob
+from piecework._numpy import np
+from piecework._sink import CountSink, IdSink, Sink
+from piecework._texts import StrTexts, Utf8Texts
+from piecework.batch import Batch
+from piecework.protocol import as_int
+from piecework.spec import TokenizerSpec
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+
+class Template(NamedTuple):
+    """The ids that go around each text."""
+
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+
+
+class Effort(NamedTuple):
+    """What a call may use.
+
+    Attributes
+    ----------
+    threads : int or None
+        None: as many as pay.
+    memo_bytes : int or None
+        Of each thread's memo of words; 0: none. None: the usual one, once it pays.
+    """
+
+    threads: int | None
+    memo_bytes: int | None
+
+
+class Output(NamedTuple):
+    """Where the ids of a batch go.
+
+    Attributes
+    ----------
+    dtype : int32 or uint16
+    out : array of that dtype, shape (any,), or None
+        The caller's array; None: a new one.
+    """
+
+    dtype: np.dtype[Any]
+    out: NDArray[Any] | None
+
+
+def checked_effort(threads: int | None, memo_bytes: int | None) -> Effort:
+    """Check what the caller lets a call use.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A number is no integer, `memo_bytes` is negative or `threads` below 1.
+    """
+    if threads is not None:
+        threads = as_int("threads", threads, minimum=1)
+    if memo_bytes is not None:
+        memo_bytes = as_int("memo_bytes", memo_bytes, minimum=0)
+    return Effort(threads, memo_bytes)
+
+
+def checked_output(dtype: DTypeLike | None, out: object, spec: TokenizerSpec) -> Output:
+    """Check what the caller wants the ids in.
+
+    Raises
+    ------
+    TypeError
+        `out` is no array of int32 or uint16.
+    ValueError
+        It is not one-dimensional, contiguous and writable; `dtype` is neither int32 nor uint16, or
+        another one than that of `out`; or the ids of the vocabulary do not fit.
+    """
+    if dtype is None and out is None:
+        return _new_int32()
+    array = None if out is None else _checked_out(out)
+    wanted = array.dtype if array is not None and dtype is None else _id_dtype(dtype)
+    if array is not None and array.dtype != wanted:
+        raise ValueError(f"out is an array of {array.dtype}, but dtype is {wanted}")
+    limit, highest = np.iinfo(wanted).max, spec.vocab_size - 1
+    if highest > limit:
+        raise ValueError(
+            f"{wanted} holds ids up to {limit}, but the highest of the vocabulary is {highest}"
+        )
+    return Output(wanted, array)
+
+
+def encode_texts(
+    encoder: Encoder,
+    texts: StrTexts | Utf8Texts,
+    template: Template,
+    effort: Effort,
+    output: Output,
+) -> Batch:
+    """Return the ids of the texts.
+
+    Raises
+    ------
+    ValueError
+        `output.out` is too small.
+    TypeError, UnicodeError
+        For the first row that can't be encoded.
+    """
+    dtype, out = output
+    sink = IdSink(len(texts), dtype.itemsize, None if out is None else out.view(np.uint8))
+    _run(encoder, texts, template, effort, sink)
+    if out is None:
+        ids = _array_over(sink.take_ids(), dtype)
+    elif sink.n_tokens() <= len(out):
+        ids = out[: sink.n_tokens()]
+    else:
+        raise ValueError(f"out has room for {len(out)} ids, but there are {sink.n_tokens()}")
+    return Batch._unchecked(ids, _array_over(sink.row_splits(), np.int64))
+
+
+def count_tokens(
+    encoder: Encoder, texts: StrTexts | Utf8Texts, template: Template, effort: Effort
+) -> NDArray[np.int64]:
+    """Return the number of tokens of each text; errors as for :func:`encode_texts`."""
+    sink = CountSink(len(texts))
+    _run(encoder, texts, template, effort, sink)
+    counts: NDArray[np.int64] = _array_over(sink.row_lengths(), np.int64)
+    return counts
+
+
+def _run(
+    encoder: Encoder,
+    texts: StrTexts | Utf8Texts,
+    template: Template,
+    effort: Effort,
+    sink: Sink,
+) -> None:
+    n_workers = parallel.choose_workers(effort.threads, texts.count_chars)
+    job = BatchJob(encoder, texts, sink, *template, n_workers, effort.memo_bytes)
+    if n_workers == 1:
+        job.work_alone()
+        return
+    parallel.run(partial(_work, job), job.stop, n_workers)
+    job.finish()
+
+
+def _work(job: BatchJob) -> None:
+    """Do one thread's part of a job that several work on."""
+    room = None
+    try:
+        room = job.enter()
+        job.work(room)
+    except BaseException as error:
+        job.fail(room, error)
+        if not isinstance(error, Exception):  # Ctrl-C: not to be kept until all is done
+            raise
+    finally:
+        if room is not None:
+            job.leave(room)
+
+
+@cache
+def _new_int32() -> Output:
+    return Output(np.dtype(np.int32), None)
+
+
+def _array_over(buffer: Any, dtype: Any) -> NDArray[Any]:
+    # Any: a buffer of ours has the buffer protocol in C only.
+    return np.frombuffer(buffer, dtype)
+
+
+def _checked_out(out: object) -> NDArray[Any]:
+    if not isinstance(out, np.ndarray) or out.dtype not in (np.int32, np.uint16):
+        kind = getattr(out, "dtype", type(out).__name__)
+        raise TypeError(f"out must be a 1-D int32 or uint16 array, not {kind}")
+    if out.ndim != 1 or not out.flags.c_contiguous:
+        raise ValueError(
+            f"out must be a 1-D array without gaps, not one of shape {out.shape} and strides "
+            f"{out.strides}"
+        )
+    if not (out.flags.writeable and out.flags.aligned):
+        raise ValueError("out must be writable and aligned")
+    return out
+
+
+def _id_dtype(dtype: DTypeLike | None) -> np.dtype[Any]:
+    try:
+        wanted = np.dtype(dtype)
+    except TypeError:
+        raise TypeError(f"dtype must be int32 or uint16, not {dtype!r}") from None
+    if wanted not in (np.int32, np.uint16):
+        raise ValueError(f"dtype must be int32 or uint16, not {wanted}")
+    return wanted
