@@ -3,6 +3,7 @@
 Environment
     PIECEWORK_DEBUG     1: no optimisation, debug symbols, bounds checks on memoryviews
     PIECEWORK_SANITIZE  1: the debug build with the address and undefined-behaviour sanitizers
+    PIECEWORK_PLAIN     1: no vector code: the plain C that it has to agree with, everywhere
 """
 
 import os
@@ -30,6 +31,8 @@ directives = {
 # and take them apart again at each step (1.15 to 1.4 times the time).
 compile_args = ["-O0", "-g"] if DEBUG else ["-O3", "-g0", "-fno-tree-slp-vectorize"]
 macros = [] if DEBUG else [("CYTHON_WITHOUT_ASSERTIONS", "1")]
+if os.environ.get("PIECEWORK_PLAIN") == "1":
+    macros.append(("PIECEWORK_PLAIN", "1"))
 link_args = []
 if SANITIZE:
     # A finding ends the process, as pytest would swallow a mere message; and Python's own flags

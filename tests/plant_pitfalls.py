@@ -1,5 +1,7 @@
 """Plant the textbook's ten pitfalls in a copy of the project, and see that a test notices each.
 
+One more, of vector code, shows that its comparison with plain C can fail.
+
 ``python tests/plant_pitfalls.py [NAME ...]`` works on a temporary copy: it replaces a few lines,
 rebuilds what these lines are compiled or shipped into, and runs the tests that should fail. It ends
 with 1 if a pitfall is missed, and with an error if the lines to replace are no longer there.
@@ -24,6 +26,8 @@ BUILD_KERNELS = ("setup.py", "-q", "build_ext", "--inplace")
 DERIVE_CLASSES = ("-m", "piecework.rules.char_classes", "huggingface")
 
 WALK = "ext/piecework/_walk.pyx"
+VECTOR_SSE2 = "ext/piecework/_vector_sse2.h"
+VECTOR_NEON = "ext/piecework/_vector_neon.h"
 ENCODING = "src/piecework/encoding.py"
 SPECIALS = "src/piecework/special_tokens.py"
 NORMALIZATION = "src/piecework/normalization.py"
@@ -345,6 +349,15 @@ PITFALLS = [
             ),
         ),
         SPECIFICATION,
+    ),
+    Pitfall(
+        "vector",
+        "Z is no capital to vector code",
+        (
+            (VECTOR_SSE2, "pw_in_range_sse2(v, 'A', 26)", "pw_in_range_sse2(v, 'A', 25)"),
+            (VECTOR_NEON, "pw_in_range_neon(v, 'A', 26)", "pw_in_range_neon(v, 'A', 25)"),
+        ),
+        ("tests/test_vector.py::test_vector_code_gives_what_plain_c_gives[vector]",),
     ),
 ]
 

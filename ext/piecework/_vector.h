@@ -1,8 +1,10 @@
 /* Sixteen characters at a time: what the memo of words needs of a processor's vector unit.
 
-   Each function is here twice, or more often: once for each instruction set, and once in plain C
-   with the suffix _plain, which is what it means. The names without a suffix are those that the
-   kernels call. */
+   Each function exists in plain C, here, with the suffix _plain, which is what it means; and once
+   for each instruction set, in a file of its own, with the set's suffix. The names without a suffix
+   are those that the kernels call. tests/vector_check.c compares the two. Where there is no such
+   file, and with PIECEWORK_PLAIN defined, the kernels get plain C; it knows nothing of the order of
+   a number's bytes but in what a hash is. */
 
 #ifndef PIECEWORK_VECTOR_H
 #define PIECEWORK_VECTOR_H
@@ -10,9 +12,17 @@
 #include <stdint.h>
 #include <string.h>
 
-#if !defined(PIECEWORK_PLAIN) && (defined(__SSE2__) || defined(_M_X64))
-#include <emmintrin.h>
+/* SSE2 in 64-bit mode only, as a key's hash is taken from a vector as one number. */
+#if defined(PIECEWORK_PLAIN)
+#define PIECEWORK_VECTOR "plain C"
+#elif (defined(__SSE2__) && defined(__x86_64__)) || defined(_M_X64)
+#define PIECEWORK_VECTOR "SSE2"
 #define PIECEWORK_SSE2 1
+#elif defined(__aarch64__) && defined(__ARM_NEON) && !defined(__AARCH64EB__)
+#define PIECEWORK_VECTOR "NEON"
+#define PIECEWORK_NEON 1
+#else
+#define PIECEWORK_VECTOR "plain C"
 #endif
 
 #define PW_BLOCK 64 /* bytes that are classified at a time */
@@ -46,7 +56,6 @@ typedef struct {
 typedef struct {
     uint64_t low, high;
 } pw_key;
-
 
 /* ---- plain C ---- */
 
@@ -106,14 +115,16 @@ static inline size_t pw_narrow4_plain(const uint32_t *chars, size_t n, uint8_t f
     return zeros;
 }
 
+#define PW_HASH_FACTOR 0x9E3779B97F4A7C15ull
+
 /* A number whose highest bits are as good as random. */
 static inline uint64_t pw_hash(uint64_t low, uint64_t high) {
-    return (low + (high << 32 | high >> 32)) * 0x9E3779B97F4A7C15u;
+    return (low + (high << 32 | high >> 32)) * PW_HASH_FACTOR;
 }
 
 /* How many of a key's 16 bytes lie behind each word, 0 if the word is as long or longer. Lists the
    words that are longer; returns where the next one goes. Up to 7 numbers more are written behind
-   `cuts`, and as many read. */
+   `cuts`, and as many read behind the other two. No word is longer than 32,767. */
 static inline uint32_t *pw_cut_words_plain(const uint16_t *starts, const uint16_t *stops, size_t n,
                                            uint16_t *cuts, uint32_t *longer) {
     for (size_t i = 0; i < n; i++) {
@@ -125,7 +136,8 @@ static inline uint32_t *pw_cut_words_plain(const uint16_t *starts, const uint16_
     return longer;
 }
 
-/* Make the key of a word, of whose 16 bytes the last `cut` lie behind it, and return its hash. */
+/* Make the key of a word, of whose 16 bytes the last `cut` lie behind it, and return its hash. All
+   16 bytes may be read. */
 static inline uint64_t pw_load_key_plain(const uint8_t *word, size_t cut, pw_key *key) {
     uint8_t bytes[16] = {0};
     memcpy(bytes, word, 16 - cut);
@@ -152,147 +164,12 @@ static inline int pw_same_key_plain(const pw_key *a, const pw_key *b) {
     return a->low == b->low && a->high == b->high;
 }
 
-/* ---- SSE2 ---- */
+/* ---- vector code ---- */
 
-#ifdef PIECEWORK_SSE2
-static inline __m128i pw_in_range_sse2(__m128i v, char first, char n) {
-    /* Bytes compare as signed ones: the range is moved to where these begin. */
-    return _mm_cmpgt_epi8(_mm_set1_epi8((char)(-128 + n)),
-                          _mm_add_epi8(v, _mm_set1_epi8((char)(-128 - first))));
-}
-
-static inline void pw_classify_sse2(const uint8_t *block, const pw_classes *classes,
-                                    pw_masks *masks) {
-    uint64_t letters = 0, visible = 0, sure = 0;
-    const __m128i x0 = _mm_set1_epi8((char)classes->exceptions[0]);
-    const __m128i x1 = _mm_set1_epi8((char)classes->exceptions[1]);
-    for (int i = 0; i < PW_BLOCK; i += 16) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(block + i));
-        __m128i high = pw_in_range_sse2(v, (char)0xC0, 0x40);
-        __m128i letter = pw_in_range_sse2(_mm_or_si128(v, _mm_set1_epi8(0x20)), 'a', 26);
-        __m128i shown = pw_in_range_sse2(v, '!', '~' - '!' + 1);
-        __m128i known = _mm_or_si128(shown, _mm_cmpeq_epi8(v, _mm_set1_epi8(0x20)));
-        __m128i wrong = _mm_or_si128(_mm_cmpeq_epi8(v, x0), _mm_cmpeq_epi8(v, x1));
-        letter = _mm_or_si128(_mm_or_si128(letter, high), pw_in_range_sse2(v, '0', 10));
-        known = _mm_andnot_si128(wrong, _mm_or_si128(known, high));
-        letters |= (uint64_t)(uint32_t)_mm_movemask_epi8(letter) << i;
-        visible |= (uint64_t)(uint32_t)_mm_movemask_epi8(shown) << i;
-        sure |= (uint64_t)(uint32_t)_mm_movemask_epi8(known) << i;
-    }
-    masks->letters = letters;
-    masks->isolated = visible & ~letters;
-    masks->unsure = ~sure;
-}
-
-static inline __m128i pw_fold_sse2(__m128i v, uint8_t fold) {
-    return _mm_or_si128(
-        v, _mm_and_si128(pw_in_range_sse2(v, 'A', 26), _mm_set1_epi8((char)fold)));
-}
-
-/* Count the zeros among the bytes of v, lane by lane; a lane counts to 255. */
-static inline __m128i pw_count_zeros_sse2(__m128i counts, __m128i v) {
-    __m128i is_zero = _mm_cmpeq_epi8(v, _mm_setzero_si128());
-    return _mm_adds_epu8(counts, _mm_and_si128(is_zero, _mm_set1_epi8(1)));
-}
-
-static inline size_t pw_sum_sse2(__m128i counts) {
-    __m128i sums = _mm_sad_epu8(counts, _mm_setzero_si128());
-    return (size_t)_mm_cvtsi128_si32(sums) + (size_t)_mm_extract_epi16(sums, 4);
-}
-
-static inline __m128i pw_narrow16_1_sse2(const uint8_t *chars) {
-    __m128i v = _mm_loadu_si128((const __m128i *)chars);
-    __m128i is_c1 = _mm_cmpeq_epi8(_mm_and_si128(v, _mm_set1_epi8((char)0xE0)),
-                                   _mm_set1_epi8((char)0x80));
-    return _mm_andnot_si128(is_c1, v);
-}
-
-/* Eight 16-bit characters to what their bytes are, in 16 bits. */
-static inline __m128i pw_narrow8_sse2(__m128i v) {
-    const __m128i top11 = _mm_set1_epi16((short)0xFFE0), zero = _mm_setzero_si128();
-    __m128i mark = _mm_sub_epi16(v, _mm_set1_epi16(0x2010));
-    __m128i is_mark = _mm_cmpeq_epi16(_mm_and_si128(mark, top11), zero);
-    __m128i is_c1 = _mm_cmpeq_epi16(_mm_and_si128(v, top11), _mm_set1_epi16(0x80));
-    __m128i is_low = _mm_cmpeq_epi16(_mm_srli_epi16(v, 8), zero);
-    mark = _mm_and_si128(is_mark, _mm_add_epi16(mark, _mm_set1_epi16(0x80)));
-    return _mm_or_si128(mark, _mm_and_si128(_mm_andnot_si128(is_c1, is_low), v));
-}
-
-static inline __m128i pw_narrow16_2_sse2(const uint16_t *chars) {
-    return _mm_packus_epi16(pw_narrow8_sse2(_mm_loadu_si128((const __m128i *)chars)),
-                            pw_narrow8_sse2(_mm_loadu_si128((const __m128i *)(chars + 8))));
-}
-
-/* Four characters in 32 bits, those above U+FFFF to 0, and sign-extended so that they can be
-   packed by signed saturation. */
-static inline __m128i pw_low4_sse2(const uint32_t *chars) {
-    __m128i v = _mm_loadu_si128((const __m128i *)chars);
-    __m128i is_bmp = _mm_cmpeq_epi32(_mm_srli_epi32(v, 16), _mm_setzero_si128());
-    return _mm_srai_epi32(_mm_slli_epi32(_mm_and_si128(v, is_bmp), 16), 16);
-}
-
-static inline __m128i pw_narrow16_4_sse2(const uint32_t *chars) {
-    return _mm_packus_epi16(
-        pw_narrow8_sse2(_mm_packs_epi32(pw_low4_sse2(chars), pw_low4_sse2(chars + 4))),
-        pw_narrow8_sse2(_mm_packs_epi32(pw_low4_sse2(chars + 8), pw_low4_sse2(chars + 12))));
-}
-
-/* The loop over all characters: 16 at a time, the last ones twice if need be. */
-#define PW_NARROW_SSE2(size, type)                                                        \
-    static inline size_t pw_narrow##size##_sse2(const type *chars, size_t n, uint8_t fold, \
-                                                uint8_t *out) {                           \
-        __m128i counts = _mm_setzero_si128(), v;                                          \
-        if (n < 16) return pw_narrow##size##_plain(chars, n, fold, out);                  \
-        for (size_t i = 0; i + 16 <= n; i += 16) {                                        \
-            v = pw_narrow16_##size##_sse2(chars + i);                                     \
-            counts = pw_count_zeros_sse2(counts, v);                                      \
-            _mm_storeu_si128((__m128i *)(out + i), pw_fold_sse2(v, fold));                \
-        }                                                                                 \
-        if (n % 16) {                                                                     \
-            v = pw_narrow16_##size##_sse2(chars + n - 16);                                \
-            counts = pw_count_zeros_sse2(counts, v);                                      \
-            _mm_storeu_si128((__m128i *)(out + n - 16), pw_fold_sse2(v, fold));           \
-        }                                                                                 \
-        return pw_sum_sse2(counts);                                                       \
-    }
-PW_NARROW_SSE2(1, uint8_t)
-PW_NARROW_SSE2(2, uint16_t)
-PW_NARROW_SSE2(4, uint32_t)
-
+#if defined(PIECEWORK_SSE2) || defined(PIECEWORK_NEON)
+/* From place `cut` on: a mask of a key's bytes without the last `cut`. */
 static const uint8_t pw_key_masks[32] = {
     255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
-
-static inline uint32_t *pw_cut_words_sse2(const uint16_t *starts, const uint16_t *stops, size_t n,
-                                          uint16_t *cuts, uint32_t *longer) {
-    const __m128i zero = _mm_setzero_si128(), sixteen = _mm_set1_epi16(16);
-    for (size_t i = 0; i < n; i += 8) {
-        __m128i length = _mm_sub_epi16(_mm_loadu_si128((const __m128i *)(stops + i)),
-                                       _mm_loadu_si128((const __m128i *)(starts + i)));
-        __m128i behind = _mm_sub_epi16(sixteen, length);
-        int below = _mm_movemask_epi8(_mm_cmplt_epi16(behind, zero));
-        _mm_storeu_si128((__m128i *)(cuts + i), _mm_max_epi16(behind, zero));
-        for (size_t k = i; below && k < n; k++, below >>= 2) {
-            *longer = (uint32_t)k;
-            longer += below & 1;
-        }
-    }
-    return longer;
-}
-
-static inline uint64_t pw_load_key_sse2(const uint8_t *word, size_t cut, pw_key *key) {
-    __m128i mask = _mm_loadu_si128((const __m128i *)(pw_key_masks + cut));
-    __m128i v = _mm_and_si128(_mm_loadu_si128((const __m128i *)word), mask);
-    _mm_storeu_si128((__m128i *)key, v);
-    /* As pw_hash. */
-    v = _mm_add_epi64(v, _mm_shuffle_epi32(v, _MM_SHUFFLE(0, 1, 2, 3)));
-    return (uint64_t)_mm_cvtsi128_si64(v) * 0x9E3779B97F4A7C15u;
-}
-
-static inline int pw_same_key_sse2(const pw_key *a, const pw_key *b) {
-    __m128i same = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)a),
-                                  _mm_loadu_si128((const __m128i *)b));
-    return _mm_movemask_epi8(same) == 0xFFFF;
-}
 
 /* For each byte, the places of its bits, and how many they are. */
 static uint8_t pw_bits[256][8], pw_n_bits[256];
@@ -306,48 +183,48 @@ static inline void pw_fill_tables(void) {
     }
 }
 
-static inline uint16_t *pw_list_bits_sse2(uint64_t mask, uint16_t base, uint16_t *out) {
-    __m128i bases = _mm_set1_epi16((short)base);
-    const __m128i eight = _mm_set1_epi16(8), zero = _mm_setzero_si128();
-    for (int i = 0; i < 64; i += 8) {
-        size_t byte = mask >> i & 0xFF;
-        __m128i bits = _mm_loadl_epi64((const __m128i *)pw_bits[byte]);
-        _mm_storeu_si128((__m128i *)out,
-                         _mm_add_epi16(bases, _mm_unpacklo_epi8(bits, zero)));
-        bases = _mm_add_epi16(bases, eight);
-        out += pw_n_bits[byte];
+/* The loop over all characters: 16 at a time, the last ones twice if need be. `bytes` is the type
+   of a vector of the set. */
+#define PW_NARROW(size, type, set, bytes)                                                   \
+    static inline size_t pw_narrow##size##_##set(const type *chars, size_t n, uint8_t fold, \
+                                                 uint8_t *out) {                            \
+        bytes counts = {0}, v;                                                              \
+        if (n < 16) return pw_narrow##size##_plain(chars, n, fold, out);                    \
+        for (size_t i = 0; i + 16 <= n; i += 16) {                                          \
+            v = pw_narrow16_##size##_##set(chars + i);                                      \
+            counts = pw_count_zeros_##set(counts, v);                                       \
+            pw_store_##set(out + i, pw_fold_##set(v, fold));                                \
+        }                                                                                   \
+        if (n % 16) {                                                                       \
+            v = pw_narrow16_##size##_##set(chars + n - 16);                                 \
+            counts = pw_count_zeros_##set(counts, v);                                       \
+            pw_store_##set(out + n - 16, pw_fold_##set(v, fold));                           \
+        }                                                                                   \
+        return pw_sum_##set(counts);                                                        \
     }
-    return out;
-}
-
-static inline void pw_widen_sse2(const uint16_t *ids, int32_t *out) {
-    __m128i v = _mm_loadu_si128((const __m128i *)ids), zero = _mm_setzero_si128();
-    _mm_storeu_si128((__m128i *)out, _mm_unpacklo_epi16(v, zero));
-    _mm_storeu_si128((__m128i *)(out + 4), _mm_unpackhi_epi16(v, zero));
-}
-
-#define pw_classify_vector pw_classify_sse2
-#define pw_widen pw_widen_sse2
-#define pw_list_bits pw_list_bits_sse2
-#define pw_narrow1 pw_narrow1_sse2
-#define pw_narrow2 pw_narrow2_sse2
-#define pw_narrow4 pw_narrow4_sse2
-#define pw_load_key pw_load_key_sse2
-#define pw_cut_words pw_cut_words_sse2
-#define pw_same_key pw_same_key_sse2
 #else
 static inline void pw_fill_tables(void) {}
-
-#define pw_classify_vector pw_classify_plain
-#define pw_widen pw_widen_plain
-#define pw_list_bits pw_list_bits_plain
-#define pw_narrow1 pw_narrow1_plain
-#define pw_narrow2 pw_narrow2_plain
-#define pw_narrow4 pw_narrow4_plain
-#define pw_load_key pw_load_key_plain
-#define pw_cut_words pw_cut_words_plain
-#define pw_same_key pw_same_key_plain
 #endif
+
+#if defined(PIECEWORK_SSE2)
+#include "_vector_sse2.h"
+#define PW_CHOSEN(name) name##_sse2
+#elif defined(PIECEWORK_NEON)
+#include "_vector_neon.h"
+#define PW_CHOSEN(name) name##_neon
+#else
+#define PW_CHOSEN(name) name##_plain
+#endif
+
+#define pw_classify_vector PW_CHOSEN(pw_classify)
+#define pw_widen PW_CHOSEN(pw_widen)
+#define pw_list_bits PW_CHOSEN(pw_list_bits)
+#define pw_narrow1 PW_CHOSEN(pw_narrow1)
+#define pw_narrow2 PW_CHOSEN(pw_narrow2)
+#define pw_narrow4 PW_CHOSEN(pw_narrow4)
+#define pw_load_key PW_CHOSEN(pw_load_key)
+#define pw_cut_words PW_CHOSEN(pw_cut_words)
+#define pw_same_key PW_CHOSEN(pw_same_key)
 
 /* ---- the same for all ---- */
 
@@ -358,21 +235,20 @@ static inline void pw_classify(const uint8_t *block, const pw_classes *classes, 
         pw_classify_vector(block, classes, masks);
 }
 
+static inline int pw_count_bits(uint64_t mask) {
+    mask -= mask >> 1 & 0x5555555555555555ull;
+    mask = (mask & 0x3333333333333333ull) + (mask >> 2 & 0x3333333333333333ull);
+    mask = (mask + (mask >> 4)) & 0x0F0F0F0F0F0F0F0Full;
+    return (int)(mask * 0x0101010101010101ull >> 56);
+}
+
+/* Requires  mask is not 0 */
 static inline int pw_lowest_bit(uint64_t mask) {
 #if defined(__GNUC__) || defined(__clang__)
     return __builtin_ctzll(mask);
 #else
-    int i = 0;
-    while (!(mask >> i & 1)) i++;
-    return i;
+    return pw_count_bits((mask & (0 - mask)) - 1);
 #endif
-}
-
-static inline int pw_count_bits(uint64_t mask) {
-    mask -= mask >> 1 & 0x5555555555555555u;
-    mask = (mask & 0x3333333333333333u) + (mask >> 2 & 0x3333333333333333u);
-    mask = (mask + (mask >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
-    return (int)(mask * 0x0101010101010101u >> 56);
 }
 
 #endif
