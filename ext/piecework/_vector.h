@@ -185,9 +185,8 @@ static inline void pw_fill_tables(void) {
 
 /* The loop over all characters: 16 at a time, the last ones twice if need be. `bytes` is the type
    of a vector of the set. */
-#define PW_NARROW(size, type, set, bytes)                                                   \
-    static inline size_t pw_narrow##size##_##set(const type *chars, size_t n, uint8_t fold, \
-                                                 uint8_t *out) {                            \
+#define PW_NARROW(name, size, type, set, bytes)                                             \
+    static inline size_t name(const type *chars, size_t n, uint8_t fold, uint8_t *out) {    \
         bytes counts = {0}, v;                                                              \
         if (n < 16) return pw_narrow##size##_plain(chars, n, fold, out);                    \
         for (size_t i = 0; i + 16 <= n; i += 16) {                                          \

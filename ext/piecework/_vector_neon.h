@@ -84,9 +84,9 @@ static inline uint8x16_t pw_narrow16_4_neon(const uint32_t *chars) {
                        pw_narrow8_neon(pw_low8_neon(chars + 8)));
 }
 
-PW_NARROW(1, uint8_t, neon, uint8x16_t)
-PW_NARROW(2, uint16_t, neon, uint8x16_t)
-PW_NARROW(4, uint32_t, neon, uint8x16_t)
+PW_NARROW(pw_narrow1_neon, 1, uint8_t, neon, uint8x16_t)
+PW_NARROW(pw_narrow2_neon, 2, uint16_t, neon, uint8x16_t)
+PW_NARROW(pw_narrow4_neon, 4, uint32_t, neon, uint8x16_t)
 
 static inline uint32_t *pw_cut_words_neon(const uint16_t *starts, const uint16_t *stops, size_t n,
                                           uint16_t *cuts, uint32_t *longer) {

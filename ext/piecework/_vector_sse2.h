@@ -91,9 +91,28 @@ static inline __m128i pw_narrow16_4_sse2(const uint32_t *chars) {
         pw_narrow8_sse2(_mm_packs_epi32(pw_low4_sse2(chars + 8), pw_low4_sse2(chars + 12))));
 }
 
-PW_NARROW(1, uint8_t, sse2, __m128i)
-PW_NARROW(2, uint16_t, sse2, __m128i)
-PW_NARROW(4, uint32_t, sse2, __m128i)
+PW_NARROW(pw_narrow1_any_sse2, 1, uint8_t, sse2, __m128i)
+PW_NARROW(pw_narrow2_sse2, 2, uint16_t, sse2, __m128i)
+PW_NARROW(pw_narrow4_sse2, 4, uint32_t, sse2, __m128i)
+
+/* As above for texts of ASCII, which is most of them; any other one is done again. */
+static inline size_t pw_narrow1_sse2(const uint8_t *chars, size_t n, uint8_t fold, uint8_t *out) {
+    __m128i all = _mm_setzero_si128(), least = _mm_set1_epi8(-1), v;
+    if (n < 16) return pw_narrow1_plain(chars, n, fold, out);
+    for (size_t i = 0; i + 16 <= n; i += 16) {
+        v = _mm_loadu_si128((const __m128i *)(chars + i));
+        all = _mm_or_si128(all, v);
+        least = _mm_min_epu8(least, v);
+        pw_store_sse2(out + i, pw_fold_sse2(v, fold));
+    }
+    v = _mm_loadu_si128((const __m128i *)(chars + n - 16));
+    all = _mm_or_si128(all, v);
+    least = _mm_min_epu8(least, v);
+    pw_store_sse2(out + n - 16, pw_fold_sse2(v, fold));
+    least = _mm_cmpeq_epi8(least, _mm_setzero_si128());
+    if (_mm_movemask_epi8(_mm_or_si128(all, least)) == 0) return 0;
+    return pw_narrow1_any_sse2(chars, n, fold, out);
+}
 
 static inline uint32_t *pw_cut_words_sse2(const uint16_t *starts, const uint16_t *stops, size_t n,
                                           uint16_t *cuts, uint32_t *longer) {
