@@ -138,7 +138,8 @@ cdef class Encoder:
         fill_byte_table(&self.bytes, table.table)
         self.tables.bytes = &self.bytes
         self.tables.trie = &trie.array
-        self.tables.short_ids = max_id(&trie.array) < 1 << 16
+        # Special tokens stand in words, too.
+        self.tables.short_ids = max(max_id(&trie.array), max_id(&specials.array)) < 1 << 16
         self.tables.specials = &specials.array
         self.tables.special_symbols = &special_alphabet.table
         self.tables.max_word_chars = max_word_chars

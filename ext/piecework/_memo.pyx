@@ -16,7 +16,7 @@ cdef bint open_memo(Memo* memo, Py_ssize_t n_bytes) noexcept nogil:
     Two buckets are the least, and the last one and its alignment come on top.
     """
     cdef int bits = 1
-    while <Py_ssize_t>BUCKET_BYTES << (bits + 1) <= n_bytes:
+    while n_bytes >> (bits + 1) >= BUCKET_BYTES:  # shifted left, the size could overflow
         bits += 1
     memo.memory = PyMem_RawCalloc((<size_t>1 << bits) + 2, BUCKET_BYTES)
     if memo.memory == NULL:

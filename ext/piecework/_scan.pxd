@@ -13,7 +13,7 @@ cdef struct Tables:
     const uint32_t* runs
     uint32_t longest_run
     const ByteTable* bytes
-    bint short_ids  # all ids of the vocabulary are below 2**16
+    bint short_ids  # all ids, those of special tokens too, are below 2**16
     const DoubleArray* trie
     const DoubleArray* specials  # NULL: the text is known to hold no special token
     const SymbolTable* special_symbols

@@ -218,8 +218,11 @@ cdef Status add_unstaged(
     cdef Status status = DONE
     open_text(text, &cursor)
     cursor.at = at
+    # What is staged of this row goes first: were it the only staged text and left out later on, the
+    # stream would have been walked for a window with a stage and be flushed as one without.
     if window.n_segments == MAX_SEGMENTS or (
-        window.n_staged and (text.n_chars - at > LONG_CHARS or items.n_parts >= FULL_PARTS)
+        window.n_staged
+        and (at or text.n_chars - at > LONG_CHARS or items.n_parts >= FULL_PARTS)
     ):
         status = flush_window(task)
         if status != DONE:
