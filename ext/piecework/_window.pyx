@@ -661,19 +661,20 @@ cdef inline void set_result(
     Result* result, const int32_t* walked, int64_t start, int64_t n, bint short_ids
 ) noexcept nogil:
     """Make the ids walked[start:start + n] a result."""
-    cdef int32_t* ids = <int32_t*>result
+    cdef int32_t[LONG_IDS] wide
     cdef int64_t i
     if n > (SHORT_IDS if short_ids else LONG_IDS):
         result.n = MANY
-        ids[0] = start
-        ids[1] = n
+        wide[0] = start
+        wide[1] = n
+        memcpy(result, wide, 2 * sizeof(int32_t))
         return
     result.n = n
+    if not short_ids:
+        memcpy(result, walked + start, n * sizeof(int32_t))
+        return
     for i in range(n):
-        if short_ids:
-            result.ids[i] = walked[start + i]
-        else:
-            ids[i] = walked[start + i]
+        result.ids[i] = walked[start + i]
 
 
 cdef inline void write_tokens(
@@ -695,12 +696,12 @@ cdef inline void write_sized(
     cdef const Result* result = workspace.window.results + token
     cdef const Result* last = workspace.window.results + stop
     cdef int32_t* to = out.data + out.n
-    cdef const int32_t* ids
+    cdef int32_t[2] where  # and how many
     while result < last:
         if not likely(result.n != MANY):
-            ids = <const int32_t*>result
-            memcpy(to, workspace.walked.data + ids[0], ids[1] * sizeof(int32_t))
-            to += ids[1]
+            memcpy(where, result, sizeof(where))
+            memcpy(to, workspace.walked.data + where[0], where[1] * sizeof(int32_t))
+            to += where[1]
         else:
             if short_ids:
                 widen(<const uint16_t*>result, to)
