@@ -2,11 +2,13 @@
 
 from cpython.pythread cimport PyThread_type_lock
 
+from piecework._buffers cimport Ids
 from piecework._chunks cimport Chunk, Room
 from piecework._encode cimport Encoder
 from piecework._items cimport Items
 from piecework._sink cimport Sink
 from piecework._texts cimport Texts
+from piecework._types cimport int64_t
 
 
 # A chunk that waits for those before it; or the memory of one.
@@ -39,6 +41,8 @@ cdef class BatchJob:
     cdef bint is_awaited  # somebody waits until the next chunk may be claimed
     cdef object may_claim  # threading.Condition: that it may; None for one worker
 
+    cdef int work_alone(self) except -1
+
     cdef void acquire(self) noexcept nogil
 
     cdef void release(self) noexcept nogil
@@ -53,7 +57,9 @@ cdef class BatchJob:
 
     cdef int encode_chunk(self, Room room) except -1 nogil
 
-    cdef int encode_in_python(self, Room room, Py_ssize_t row) except -1
+    cdef int encode_in_python(
+        self, Room room, Py_ssize_t row, Ids* ids, int64_t* row_splits
+    ) except -1
 
     cdef int deliver(self, Chunk* chunk) except -1 nogil
 

@@ -15,11 +15,12 @@ from cpython.pythread cimport (
 )
 from cython cimport final
 
+from piecework._buffers cimport Ids
 from piecework._chunks cimport free_chunk, make_chunk
 from piecework._encode cimport append_iterable
 from piecework._items cimport free_items
 from piecework._rows cimport count_chars, encode_rows
-from piecework._types cimport DONE, NO_MEMORY, Status
+from piecework._types cimport DONE, NO_MEMORY, Status, int64_t
 from piecework._window cimport MEMO_WORTHY_CHARS, USUAL_MEMO_BYTES, open_window
 
 import threading
@@ -29,6 +30,35 @@ cdef enum:
     PLACES_PER_WORKER = 2
     FIRST = -1  # as the number of a chunk: before all others
     CHUNKS_PER_SIGNAL_CHECK = 16  # about 20 ms; it needs the GIL, which may be busy
+
+
+def encode_alone(
+    Encoder encoder not None, Texts texts not None, Sink sink not None,
+    tuple before, tuple after, memo_bytes, Py_ssize_t limit,
+):
+    """Encode texts on this thread, if they have fewer than `limit` characters.
+
+    Returns
+    -------
+    bool
+        False: there are more, and nothing was done.
+
+    Raises
+    ------
+    TypeError, UnicodeError, ValueError
+        For the first row that can't be encoded.
+
+    Notes
+    -----
+    The other arguments are those of :class:`BatchJob`. This is one call where a job and its
+    workers would be several, which cost as much as a sentence.
+    """
+    cdef BatchJob job
+    if texts.n_chars(limit) >= limit:
+        return False
+    job = BatchJob.__new__(BatchJob, encoder, texts, sink, before, after, 1, memo_bytes)
+    job.work_alone()
+    return True
 
 
 @final
@@ -89,13 +119,14 @@ cdef class BatchJob:
         free_items(&self.head)
         free_items(&self.tail)
 
-    def work_alone(self):
+    cdef int work_alone(self) except -1:
         """Encode all on this thread. Raises the error of the first row that has one."""
         cdef Room room = self.encoder.take_room()
         try:
             self.work(room)
         finally:
             self.encoder.give_back(room)
+        return 0
 
     def enter(self):
         """Return a Room for a thread that works with others. It goes back by `leave`."""
@@ -212,6 +243,8 @@ cdef class BatchJob:
     cdef int encode_chunk(self, Room room) except -1 nogil:
         """Encode the rows that were claimed."""
         cdef Chunk* chunk = &room.chunk
+        cdef Ids* ids = &chunk.ids
+        cdef int64_t* row_splits
         cdef Py_ssize_t row = 0, stop
         cdef Status status
         cdef Py_ssize_t n_chars = count_chars(room.texts, chunk.n_rows)
@@ -219,8 +252,12 @@ cdef class BatchJob:
             n_chars = max(n_chars, <Py_ssize_t>MEMO_WORTHY_CHARS)
         if not make_chunk(chunk) or not open_window(&room.workspace, self.memo_bytes, n_chars):
             raise_no_memory()
+        row_splits = chunk.row_splits
         chunk.ids.n = 0
         chunk.row_splits[0] = 0
+        chunk.is_lent = self.lock == NULL and self.sink.lend(
+            chunk.first_row, &ids, &row_splits
+        )
         while row < chunk.n_rows:
             stop = self.texts.decode(room.texts, row, chunk.n_rows, &room.scratch)
             if stop == row:
@@ -230,24 +267,25 @@ cdef class BatchJob:
             while row < stop:
                 status = encode_rows(
                     &self.encoder.tables, room.texts, &row, stop, &self.head, &self.tail,
-                    &room.workspace, &chunk.ids, chunk.row_splits,
+                    &room.workspace, ids, row_splits,
                 )
                 if status == NO_MEMORY:
                     raise_no_memory()
                 if status != DONE:  # this row needs Python
                     with gil:
-                        self.encode_in_python(room, row)
+                        self.encode_in_python(room, row, ids, row_splits)
                     row += 1
         return 0
 
-    cdef int encode_in_python(self, Room room, Py_ssize_t row) except -1:
-        cdef Chunk* chunk = &room.chunk
-        cdef Py_ssize_t batch_row = chunk.first_row + row
+    cdef int encode_in_python(
+        self, Room room, Py_ssize_t row, Ids* ids, int64_t* row_splits
+    ) except -1:
+        cdef Py_ssize_t batch_row = room.chunk.first_row + row
         self.encoder.append_row(
             self.texts.text(batch_row), batch_row, self.before, self.after,
-            &room.workspace, &chunk.ids,
+            &room.workspace, ids,
         )
-        chunk.row_splits[row + 1] = chunk.ids.n
+        row_splits[row + 1] = ids.n
         return 0
 
     cdef int deliver(self, Chunk* chunk) except -1 nogil:

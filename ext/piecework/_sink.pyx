@@ -2,7 +2,7 @@
 
 Chunks come in order, one at a time (`_job` sees to that), and without the GIL. A chunk's ids are
 int32 and its row splits begin with 0; what is kept may be narrower and goes on where the chunk
-before it ended.
+before it ended. Who is alone may borrow the place instead where that is the same.
 """
 
 from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
@@ -25,6 +25,17 @@ cdef class Sink:
 
         Requires  chunk.first_row is behind the last row taken; one thread at a time
         Ensures   the chunk's memory may be another, and its ids gone
+        """
+        return False
+
+    cdef bint lend(
+        self, Py_ssize_t first_row, Ids** ids, int64_t** row_splits
+    ) noexcept nogil:
+        """Lend the place of the rows from `first_row` on, if a chunk need not be copied.
+
+        Requires  all rows before were appended
+        Ensures   True: where the ids and row splits go; ids[0].n == row_splits[0][0]. The
+                  chunk that they stand for is appended too. False: nothing is changed
         """
         return False
 
@@ -51,24 +62,23 @@ cdef class IdSink(Sink):
         self.is_ours = out is None
         if out is not None:
             view = out
-            self.cap = view.shape[0] // id_size
-            self.data = <char*>&view[0] if view.shape[0] else NULL
+            self.ids.cap = view.shape[0] // id_size
+            self.ids.data = <int32_t*>&view[0] if view.shape[0] else NULL
 
     def __dealloc__(self):
         if self.is_ours:
-            PyMem_RawFree(self.data)
+            PyMem_RawFree(self.ids.data)
 
     def n_tokens(self):
         """Return how many ids came; with `out`, there may have been room for fewer."""
-        return self.n
+        return self.ids.n
 
     def take_ids(self):
         """Return the ids as an OwnedBuffer, cut to their length. Requires out was None."""
         cdef OwnedBuffer buffer = OwnedBuffer.take_part(
-            self.data, self.n * self.id_size, self.cap * self.id_size
+            self.ids.data, self.ids.n * self.id_size, self.ids.cap * self.id_size
         )
-        self.data = NULL
-        self.cap = 0
+        self.ids = Ids(NULL, 0, 0)
         return buffer
 
     def row_splits(self):
@@ -78,44 +88,54 @@ cdef class IdSink(Sink):
     cdef bint append(self, Chunk* chunk) noexcept nogil:
         cdef int64_t* splits = <int64_t*>self.splits.data + chunk.first_row + 1
         cdef Py_ssize_t i
+        if chunk.is_lent:
+            return True
         for i in range(chunk.n_rows):
-            splits[i] = self.n + chunk.row_splits[i + 1]
+            splits[i] = self.ids.n + chunk.row_splits[i + 1]
         return self.append_ids(&chunk.ids)
 
+    cdef bint lend(
+        self, Py_ssize_t first_row, Ids** ids, int64_t** row_splits
+    ) noexcept nogil:
+        # The first ids are copied or taken: a small batch has no others, and fits exactly then.
+        if self.ids.n == 0 or not self.is_ours or self.id_size != sizeof(int32_t):
+            return False
+        ids[0] = &self.ids
+        row_splits[0] = <int64_t*>self.splits.data + first_row
+        return True
+
     cdef bint append_ids(self, Ids* ids) noexcept nogil:
-        cdef Py_ssize_t start = self.n, i
-        self.n += ids.n
+        cdef Py_ssize_t start = self.ids.n, i
         if self.is_ours:
             if start == 0 and ids.n >= TAKEN_IDS and self.id_size == sizeof(int32_t):
-                self.data = <char*>ids.data
-                self.cap = ids.cap
-                ids[0] = Ids(NULL, 0, 0)
+                self.ids, ids[0] = ids[0], self.ids
                 return True
-            if not self.reserve(self.n):
+            if not self.reserve(start + ids.n):
                 return False
-        elif self.n > self.cap:
+        self.ids.n += ids.n
+        if self.ids.n > self.ids.cap:
             return True
         if self.id_size == sizeof(int32_t):
             if ids.n:
-                memcpy(<int32_t*>self.data + start, ids.data, ids.n * sizeof(int32_t))
+                memcpy(self.ids.data + start, ids.data, ids.n * sizeof(int32_t))
         else:
             for i in range(ids.n):
-                (<uint16_t*>self.data)[start + i] = ids.data[i]
+                (<uint16_t*>self.ids.data)[start + i] = ids.data[i]
         return True
 
     cdef bint reserve(self, Py_ssize_t n) noexcept nogil:
         """Make room for n ids in all; False without memory (nothing is changed)."""
         cdef void* data
-        cdef Py_ssize_t cap = max(n, self.cap + (self.cap >> 1))
-        if n <= self.cap:
+        cdef Py_ssize_t cap = max(n, self.ids.cap + (self.ids.cap >> 1))
+        if n <= self.ids.cap:
             return True
         if cap > (<Py_ssize_t>1 << 60):
             return False
-        data = PyMem_RawRealloc(self.data, cap * self.id_size)
+        data = PyMem_RawRealloc(self.ids.data, cap * self.id_size)
         if data == NULL:
             return False
-        self.data = <char*>data
-        self.cap = cap
+        self.ids.data = <int32_t*>data
+        self.ids.cap = cap
         return True
 
 

@@ -54,12 +54,16 @@ cdef class Texts:
     cdef str text(self, Py_ssize_t row):
         """Return a row as a str, or raise what is wrong with it."""
 
+    cdef Py_ssize_t n_chars(self, Py_ssize_t limit) noexcept:
+        """Return the characters (or bytes) of all rows; of many only enough to reach `limit`."""
+        return 0
+
     def __len__(self):
         return self.n_rows
 
     def count_chars(self, Py_ssize_t limit):
         """Return the characters (or bytes) of all rows; of many only enough to reach `limit`."""
-        raise NotImplementedError
+        return self.n_chars(limit)
 
 
 @final
@@ -109,7 +113,7 @@ cdef class StrTexts(Texts):
             self.refuse(row, text)
         return text
 
-    def count_chars(self, Py_ssize_t limit):
+    cdef Py_ssize_t n_chars(self, Py_ssize_t limit) noexcept:
         cdef Py_ssize_t row, n_chars = 0
         for row in range(self.n_rows):
             if row + PREFETCH_OBJECTS < self.n_rows:
@@ -199,7 +203,7 @@ cdef class Utf8Texts(Texts):
                 f"{error.reason} (row {row})",
             ) from None
 
-    def count_chars(self, Py_ssize_t limit):
+    cdef Py_ssize_t n_chars(self, Py_ssize_t limit) noexcept:
         cdef Py_ssize_t i, n_bytes = 0
         cdef const Segment* segment
         for i in range(self.n_segments):

@@ -19,6 +19,8 @@ from piecework.protocol import as_int
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
+    from piecework._buffers import OwnedBuffer
+
     Ids: TypeAlias = NDArray[np.int32 | np.uint16]
 
 _REPR_ROWS = 3
@@ -80,8 +82,9 @@ class Batch:
     [3, 2]
     """
 
-    __slots__ = ("ids", "row_splits")
+    __slots__ = ("_source", "ids", "row_splits")
 
+    _source: tuple[OwnedBuffer, np.dtype[Any], OwnedBuffer]
     ids: Ids
     row_splits: NDArray[np.int64]
 
@@ -100,6 +103,25 @@ class Batch:
         batch.ids = ids
         batch.row_splits = row_splits
         return batch
+
+    @classmethod
+    def _over(cls, ids: OwnedBuffer, dtype: np.dtype[Any], row_splits: OwnedBuffer) -> Batch:
+        """Return a batch over memory of kernels, known to fit; `dtype` is that of the ids."""
+        batch = cls.__new__(cls)
+        batch._source = ids, dtype, row_splits
+        return batch
+
+    if not TYPE_CHECKING:  # to type checkers there are the attributes above, and no others
+
+        def __getattr__(self, name: str) -> Any:
+            # Python comes here for what is not set. Two arrays cost as much as encoding a sentence,
+            # and not everybody who encodes one wants them at once.
+            if name not in ("ids", "row_splits"):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            ids, dtype, row_splits = self._source
+            self.ids = np.frombuffer(ids, dtype)
+            self.row_splits = np.frombuffer(row_splits, np.int64)
+            return self.ids if name == "ids" else self.row_splits
 
     def __len__(self) -> int:
         return len(self.row_splits) - 1

@@ -41,7 +41,7 @@ def texts_of(texts: Iterable[Any], missing: Missing) -> StrTexts | Utf8Texts:
     ValueError
         For an array of more than one dimension, and another word for `missing`.
     """
-    if type(texts) is not list:
+    if type(texts) is not list:  # the usual container costs no look at others
         if _is_arrow(texts):
             return arrow_texts(texts, missing)
         if _is_pandas(texts):
