@@ -41,13 +41,13 @@ cdef class BatchJob:
     cdef bint is_awaited  # somebody waits until the next chunk may be claimed
     cdef object may_claim  # threading.Condition: that it may; None for one worker
 
-    cdef int work_alone(self) except -1
-
     cdef void acquire(self) noexcept nogil
 
     cdef void release(self) noexcept nogil
 
     cdef int wake(self) except -1
+
+    cdef int encode_chunks(self, Room room) except -1 nogil
 
     cdef bint claim(self, Room room) except -1 nogil
 

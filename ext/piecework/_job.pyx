@@ -17,7 +17,7 @@ from cython cimport final
 
 from piecework._buffers cimport Ids
 from piecework._chunks cimport free_chunk, make_chunk
-from piecework._encode cimport append_iterable
+from piecework._encode cimport GIL_WORTHY_CHARS, append_iterable
 from piecework._items cimport free_items
 from piecework._rows cimport count_chars, encode_rows
 from piecework._types cimport DONE, NO_MEMORY, Status, int64_t
@@ -54,10 +54,22 @@ def encode_alone(
     workers would be several, which cost as much as a sentence.
     """
     cdef BatchJob job
-    if texts.n_chars(limit) >= limit:
+    cdef Room room
+    cdef Py_ssize_t n_chars = texts.n_chars(limit)
+    if n_chars >= limit:
         return False
     job = BatchJob.__new__(BatchJob, encoder, texts, sink, before, after, 1, memo_bytes)
-    job.work_alone()
+    room = encoder.take_room()
+    try:
+        room.make()
+        if n_chars < GIL_WORTHY_CHARS:
+            job.encode_chunks(room)
+        else:
+            with nogil:
+                job.encode_chunks(room)
+    finally:
+        encoder.give_back(room)
+    sink.close()
     return True
 
 
@@ -119,15 +131,6 @@ cdef class BatchJob:
         free_items(&self.head)
         free_items(&self.tail)
 
-    cdef int work_alone(self) except -1:
-        """Encode all on this thread. Raises the error of the first row that has one."""
-        cdef Room room = self.encoder.take_room()
-        try:
-            self.work(room)
-        finally:
-            self.encoder.give_back(room)
-        return 0
-
     def enter(self):
         """Return a Room for a thread that works with others. It goes back by `leave`."""
         return self.encoder.take_room()
@@ -138,17 +141,10 @@ cdef class BatchJob:
 
     def work(self, Room room not None):
         """Encode chunks until none is left to claim. An error is to be told by `fail`."""
-        cdef Py_ssize_t n_chunks = 0
         room.chunk.index = FIRST  # while it has none
         room.make()
         with nogil:
-            while self.claim(room):
-                self.encode_chunk(room)
-                self.deliver(&room.chunk)
-                n_chunks += 1
-                if n_chunks % CHUNKS_PER_SIGNAL_CHECK == 0:
-                    with gil:
-                        PyErr_CheckSignals()
+            self.encode_chunks(room)
 
     def fail(self, Room room, error):
         """Let no more chunks be claimed, as a thread had an error; `finish` raises the first one.
@@ -186,6 +182,7 @@ cdef class BatchJob:
         error, self.error = self.error, None
         if error is not None:
             raise error
+        self.sink.close()
 
     cdef void acquire(self) noexcept nogil:
         if self.lock != NULL:
@@ -200,6 +197,18 @@ cdef class BatchJob:
         if self.may_claim is not None:
             with self.may_claim:
                 self.may_claim.notify_all()
+        return 0
+
+    cdef int encode_chunks(self, Room room) except -1 nogil:
+        """Encode chunks until none is left to claim."""
+        cdef Py_ssize_t n_chunks = 0
+        while self.claim(room):
+            self.encode_chunk(room)
+            self.deliver(&room.chunk)
+            n_chunks += 1
+            if n_chunks % CHUNKS_PER_SIGNAL_CHECK == 0:
+                with gil:
+                    PyErr_CheckSignals()
         return 0
 
     cdef bint claim(self, Room room) except -1 nogil:

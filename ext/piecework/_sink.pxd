@@ -14,12 +14,15 @@ cdef class Sink:
         self, Py_ssize_t first_row, Ids** ids, int64_t** row_splits
     ) noexcept nogil
 
+    cdef void close(self) noexcept
+
 
 cdef class IdSink(Sink):
     cdef int id_size  # bytes: 4 or 2
     cdef Ids ids  # of that size each; with `out`, n counts also those that had no room
     cdef bint is_ours  # the memory; no matter of `out`, which the garbage collector may clear
     cdef object out  # whose memory that of the ids is else
+    cdef OwnedBuffer taken  # the ids, since somebody asked for them
     cdef OwnedBuffer splits
 
     cdef bint append_ids(self, Ids* ids) noexcept nogil

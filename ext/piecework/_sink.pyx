@@ -6,7 +6,7 @@ before it ended. Who is alone may borrow the place instead where that is the sam
 """
 
 from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
-from cython cimport final
+from cython cimport critical_section, final
 from libc.string cimport memcpy
 
 from piecework._buffers cimport Ids
@@ -38,6 +38,9 @@ cdef class Sink:
                   chunk that they stand for is appended too. False: nothing is changed
         """
         return False
+
+    cdef void close(self) noexcept:
+        """Give the memory back that nothing needs. Requires that all rows were appended."""
 
 
 @final
@@ -73,13 +76,14 @@ cdef class IdSink(Sink):
         """Return how many ids came; with `out`, there may have been room for fewer."""
         return self.ids.n
 
-    def take_ids(self):
-        """Return the ids as an OwnedBuffer, cut to their length. Requires out was None."""
-        cdef OwnedBuffer buffer = OwnedBuffer.take_part(
-            self.ids.data, self.ids.n * self.id_size, self.ids.cap * self.id_size
-        )
-        self.ids = Ids(NULL, 0, 0)
-        return buffer
+    def ids_buffer(self):
+        """Return the ids as an OwnedBuffer. Requires out was None and all rows were appended."""
+        with critical_section(self):
+            if self.taken is None:
+                self.taken = OwnedBuffer.take(self.ids.data, self.ids.n * self.id_size)
+                self.ids.data = NULL
+                self.ids.cap = 0
+        return self.taken
 
     def row_splits(self):
         """Return where the rows begin and end, an OwnedBuffer of int64."""
@@ -103,6 +107,14 @@ cdef class IdSink(Sink):
         ids[0] = &self.ids
         row_splits[0] = <int64_t*>self.splits.data + first_row
         return True
+
+    cdef void close(self) noexcept:
+        cdef void* data
+        if self.is_ours and self.ids.n < self.ids.cap:
+            data = PyMem_RawRealloc(self.ids.data, self.ids.n * self.id_size)
+            if data != NULL:
+                self.ids.data = <int32_t*>data
+                self.ids.cap = self.ids.n
 
     cdef bint append_ids(self, Ids* ids) noexcept nogil:
         cdef Py_ssize_t start = self.ids.n, i

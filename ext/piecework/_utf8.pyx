@@ -22,6 +22,7 @@ cdef enum:
     SCRATCH_BYTES = 1 << 18  # stays in the cache together with the ids
     ALIGNMENT = 8
     ASCII_BYTES = 8  # that are looked at together
+    TOGETHER = 4  # characters of three bytes that are decoded without a branch
     INVALID = -1
 
 cdef uint64_t NOT_ASCII = 0x8080808080808080u
@@ -105,8 +106,8 @@ cdef inline Py_ssize_t decode_sized(
     Requires  there is room for n_bytes characters; char_size is known to the compiler and
               not less than needed_size said (a character beyond it is INVALID)
     """
-    cdef Py_ssize_t at = 0, n_chars = 0
-    cdef uint32_t lead, tail, cp
+    cdef Py_ssize_t at = 0, n_chars = 0, n_fit
+    cdef uint32_t lead, cp
     cdef uint64_t some
     cdef int i
     while at < n_bytes:
@@ -128,17 +129,19 @@ cdef inline Py_ssize_t decode_sized(
             put_char(out, char_size, n_chars, (lead & 0x1F) << 6 | tail_bits(data[at + 1]))
             at += 2
         elif lead < 0xF0:
-            if n_bytes - at < 3:
+            if char_size < 2:
                 return INVALID
-            tail = <uint32_t>data[at + 1] << 8 | data[at + 2]
-            cp = (lead & 0xF) << 12 | (tail & 0x3F00) >> 2 | (tail & 0x3F)
-            if (
-                char_size < 2 or tail & 0xC0C0 != 0x8080
-                or cp >> 11 == 0 or cp >> 11 == 0x1B  # overlong; surrogates
-            ):
+            if n_bytes - at >= 3 * TOGETHER:
+                n_fit = put_threes(data + at, TOGETHER, char_size, n_chars, out)
+            elif n_bytes - at >= 3:
+                n_fit = put_threes(data + at, 1, char_size, n_chars, out)
+            else:
                 return INVALID
-            put_char(out, char_size, n_chars, cp)
-            at += 3
+            if n_fit == 0:
+                return INVALID
+            at += 3 * n_fit
+            n_chars += n_fit
+            continue
         else:
             if n_bytes - at < 4:
                 return INVALID
@@ -155,6 +158,30 @@ cdef inline Py_ssize_t decode_sized(
             at += 4
         n_chars += 1
     return n_chars
+
+
+cdef inline Py_ssize_t put_threes(
+    const uint8_t* data, int n, int char_size, Py_ssize_t n_chars, void* out
+) noexcept nogil:
+    """Write characters of three bytes; return how many of the first `n` are such.
+
+    Requires  data has 3 * n bytes; out has room for n more; `n` is known to the compiler
+    """
+    cdef Py_ssize_t n_fit = 0
+    cdef uint32_t lead, tail, cp
+    cdef bint fits = True
+    cdef int i
+    for i in range(n):
+        lead = data[3 * i]
+        tail = <uint32_t>data[3 * i + 1] << 8 | data[3 * i + 2]
+        cp = (lead & 0xF) << 12 | (tail & 0x3F00) >> 2 | (tail & 0x3F)
+        fits &= (
+            (lead & 0xF0 == 0xE0) & (tail & 0xC0C0 == 0x8080)
+            & (cp >> 11 != 0) & (cp >> 11 != 0x1B)  # overlong; surrogates
+        )
+        n_fit += fits
+        put_char(out, char_size, n_chars + i, cp)
+    return n_fit
 
 
 cdef inline bint misfits(uint8_t byte) noexcept nogil:

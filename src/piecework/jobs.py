@@ -126,7 +126,7 @@ def encode_texts(
     sink = IdSink(len(texts), dtype.itemsize, None if out is None else out.view(np.uint8))
     _run(encoder, texts, template, effort, sink)
     if out is None:
-        return Batch._over(sink.take_ids(), dtype, sink.row_splits())
+        return Batch._over(sink, dtype)
     if sink.n_tokens() > len(out):
         raise ValueError(f"out has room for {len(out)} ids, but there are {sink.n_tokens()}")
     return Batch._unchecked(

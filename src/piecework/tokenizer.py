@@ -358,6 +358,8 @@ class WordPieceTokenizer:
         UnicodeEncodeError
             For a lone surrogate where ``clean_text`` is off.
         """
+        if not add_special:
+            return self._encoder.encode(text)
         return self._encoder.encode(text, *self._template_ids(add_special))
 
     def encode_batch(
