@@ -13,7 +13,7 @@ from cpython.pythread cimport (
     WAIT_LOCK, PyThread_acquire_lock, PyThread_allocate_lock, PyThread_free_lock,
     PyThread_release_lock,
 )
-from cython cimport final
+from cython cimport final, freelist
 
 from piecework._buffers cimport Ids
 from piecework._chunks cimport free_chunk, make_chunk
@@ -34,7 +34,7 @@ cdef enum:
 
 def encode_alone(
     Encoder encoder not None, Texts texts not None, Sink sink not None,
-    tuple before, tuple after, memo_bytes, Py_ssize_t limit,
+    template, memo_bytes, Py_ssize_t limit,
 ):
     """Encode texts on this thread, if they have fewer than `limit` characters.
 
@@ -50,14 +50,15 @@ def encode_alone(
 
     Notes
     -----
-    The other arguments are those of :class:`BatchJob`. This is one call where a job and its
-    workers would be several, which cost as much as a sentence.
+    `template` is (before, after); the other arguments are those of :class:`BatchJob`. This is
+    one call where a job and its workers would be several, which cost as much as a sentence.
     """
     cdef BatchJob job
     cdef Room room
     cdef Py_ssize_t n_chars = texts.n_chars(limit)
     if n_chars >= limit:
         return False
+    before, after = template
     job = BatchJob.__new__(BatchJob, encoder, texts, sink, before, after, 1, memo_bytes)
     room = encoder.take_room()
     try:
@@ -74,6 +75,7 @@ def encode_alone(
 
 
 @final
+@freelist(1)
 cdef class BatchJob:
     """The encoding of one batch.
 

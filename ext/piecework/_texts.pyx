@@ -72,16 +72,17 @@ cdef class StrTexts(Texts):
 
     Parameters
     ----------
-    texts : tuple
-        Of str, if all is well.
+    texts : iterable
+        Of str, if all is well. What is no tuple is copied: another thread may change a list
+        while the GIL is released.
     refuse : callable
         (row, value) -> never returns: raises the error for a value that is no str.
     """
 
-    def __cinit__(self, tuple texts not None, refuse):
-        self.texts = texts
-        self.items = items_of(texts)
-        self.n_rows = len(texts)
+    def __cinit__(self, texts, refuse):
+        self.texts = tuple(texts)
+        self.items = items_of(self.texts)
+        self.n_rows = len(self.texts)
         self.refuse = refuse
 
     cdef Py_ssize_t view(self, Py_ssize_t first, Text* views) noexcept nogil:

@@ -22,10 +22,14 @@ cdef enum:
     SCRATCH_BYTES = 1 << 18  # stays in the cache together with the ids
     ALIGNMENT = 8
     ASCII_BYTES = 8  # that are looked at together
-    TOGETHER = 4  # characters of three bytes that are decoded without a branch
+    PAIR_BYTES = 8  # that are loaded for two characters of three
     INVALID = -1
 
 cdef uint64_t NOT_ASCII = 0x8080808080808080u
+cdef uint64_t PAIR_MARKS = 0xC0C0F0C0C0F0u  # the bits that tell two characters of three bytes
+cdef uint64_t PAIR_OF_THREES = 0x8080E08080E0u
+cdef uint64_t SURROGATES = 0x0000D8000000D800u  # the first one, twice
+cdef uint64_t TOP_BITS = 0x8000000080000000u
 
 
 cdef Py_ssize_t decode_rows(
@@ -106,8 +110,8 @@ cdef inline Py_ssize_t decode_sized(
     Requires  there is room for n_bytes characters; char_size is known to the compiler and
               not less than needed_size said (a character beyond it is INVALID)
     """
-    cdef Py_ssize_t at = 0, n_chars = 0, n_fit
-    cdef uint32_t lead, cp
+    cdef Py_ssize_t at = 0, n_chars = 0, n_paired
+    cdef uint32_t lead, tail, cp
     cdef uint64_t some
     cdef int i
     while at < n_bytes:
@@ -129,19 +133,23 @@ cdef inline Py_ssize_t decode_sized(
             put_char(out, char_size, n_chars, (lead & 0x1F) << 6 | tail_bits(data[at + 1]))
             at += 2
         elif lead < 0xF0:
-            if char_size < 2:
+            if char_size >= 2:
+                n_paired = put_pairs(data + at, n_bytes - at, char_size, n_chars, out)
+                if n_paired:
+                    at += 3 * n_paired
+                    n_chars += n_paired
+                    continue
+            if n_bytes - at < 3:
                 return INVALID
-            if n_bytes - at >= 3 * TOGETHER:
-                n_fit = put_threes(data + at, TOGETHER, char_size, n_chars, out)
-            elif n_bytes - at >= 3:
-                n_fit = put_threes(data + at, 1, char_size, n_chars, out)
-            else:
+            tail = <uint32_t>data[at + 1] << 8 | data[at + 2]
+            cp = (lead & 0xF) << 12 | (tail & 0x3F00) >> 2 | (tail & 0x3F)
+            if (
+                char_size < 2 or tail & 0xC0C0 != 0x8080
+                or cp >> 11 == 0 or cp >> 11 == 0x1B  # overlong; surrogates
+            ):
                 return INVALID
-            if n_fit == 0:
-                return INVALID
-            at += 3 * n_fit
-            n_chars += n_fit
-            continue
+            put_char(out, char_size, n_chars, cp)
+            at += 3
         else:
             if n_bytes - at < 4:
                 return INVALID
@@ -160,28 +168,47 @@ cdef inline Py_ssize_t decode_sized(
     return n_chars
 
 
-cdef inline Py_ssize_t put_threes(
-    const uint8_t* data, int n, int char_size, Py_ssize_t n_chars, void* out
+cdef inline Py_ssize_t put_pairs(
+    const uint8_t* data, Py_ssize_t n_bytes, int char_size, Py_ssize_t n_chars, void* out
 ) noexcept nogil:
-    """Write characters of three bytes; return how many of the first `n` are such.
+    """Write characters of three bytes, two at a time; return how many.
 
-    Requires  data has 3 * n bytes; out has room for n more; `n` is known to the compiler
+    Most of what is not Latin comes in runs of them. It ends before any pair that is not
+    two of them, valid ones.
     """
-    cdef Py_ssize_t n_fit = 0
-    cdef uint32_t lead, tail, cp
-    cdef bint fits = True
-    cdef int i
-    for i in range(n):
-        lead = data[3 * i]
-        tail = <uint32_t>data[3 * i + 1] << 8 | data[3 * i + 2]
-        cp = (lead & 0xF) << 12 | (tail & 0x3F00) >> 2 | (tail & 0x3F)
-        fits &= (
-            (lead & 0xF0 == 0xE0) & (tail & 0xC0C0 == 0x8080)
-            & (cp >> 11 != 0) & (cp >> 11 != 0x1B)  # overlong; surrogates
+    cdef Py_ssize_t at = 0, n = 0
+    cdef uint64_t pair, cps
+    while n_bytes - at >= PAIR_BYTES:
+        pair = load_little(data + at)
+        if pair & PAIR_MARKS != PAIR_OF_THREES:
+            break
+        # Each into 32 bits of its own.
+        pair = pair & 0xFFFFFF | (pair & 0xFFFFFF000000u) << 8
+        cps = (
+            (pair & 0x0000000F0000000Fu) << 12 | (pair >> 2 & 0x00000FC000000FC0u)
+            | (pair >> 16 & 0x0000003F0000003Fu)
         )
-        n_fit += fits
-        put_char(out, char_size, n_chars + i, cp)
-    return n_fit
+        if at_least_0x800(cps) & at_least_0x800(cps ^ SURROGATES) != TOP_BITS:
+            break
+        put_char(out, char_size, n_chars + n, <uint32_t>cps)
+        put_char(out, char_size, n_chars + n + 1, cps >> 32)
+        at += 6
+        n += 2
+    return n
+
+
+cdef inline uint64_t load_little(const uint8_t* data) noexcept nogil:
+    """Load eight bytes, the first one lowest. Compilers make one load of it."""
+    return (
+        data[0] | <uint64_t>data[1] << 8 | <uint64_t>data[2] << 16 | <uint64_t>data[3] << 24
+        | <uint64_t>data[4] << 32 | <uint64_t>data[5] << 40 | <uint64_t>data[6] << 48
+        | <uint64_t>data[7] << 56
+    )
+
+
+cdef inline uint64_t at_least_0x800(uint64_t cps) noexcept nogil:
+    """Set the top bit of each half that is 0x800 or more. Requires they are below 2**16."""
+    return cps + 0x7FFFF8007FFFF800u & TOP_BITS
 
 
 cdef inline bint misfits(uint8_t byte) noexcept nogil:

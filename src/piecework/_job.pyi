@@ -9,8 +9,7 @@ def encode_alone(
     encoder: Encoder,
     texts: Texts,
     sink: Sink,
-    before: tuple[int, ...],
-    after: tuple[int, ...],
+    template: tuple[tuple[int, ...], tuple[int, ...]],
     memo_bytes: int | None,
     limit: int,
 ) -> bool: ...

@@ -116,13 +116,12 @@ def is_missing(value: object) -> bool:
 
 
 def _object_texts(texts: Iterable[Any], missing: Missing) -> StrTexts:
-    # A tuple of our own: another thread may change the caller's list while the GIL is released.
-    rows = tuple(texts)
     if missing != "error":
         _check_missing(missing)
-        if set(map(type, rows)) - {str}:
-            rows = tuple("" if is_missing(row) else row for row in rows)
-    return StrTexts(rows, _refuse)
+        texts = tuple(texts)
+        if set(map(type, texts)) - {str}:
+            texts = ["" if is_missing(row) else row for row in texts]
+    return StrTexts(texts, _refuse)
 
 
 def _refuse(row: int, value: object) -> NoReturn:

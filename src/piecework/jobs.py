@@ -150,18 +150,17 @@ def _run(
     effort: Effort,
     sink: Sink,
 ) -> None:
-    before, after = template
     threads, memo_bytes = effort
     # Most batches are small: that is found out in the call that encodes them.
     if threads is None and encode_alone(
-        encoder, texts, sink, before, after, memo_bytes, parallel.BIG_CHARS
+        encoder, texts, sink, template, memo_bytes, parallel.BIG_CHARS
     ):
         return
     n_workers = parallel.choose_workers(threads, texts.count_chars)
     if n_workers == 1:
-        encode_alone(encoder, texts, sink, before, after, memo_bytes, sys.maxsize)
+        encode_alone(encoder, texts, sink, template, memo_bytes, sys.maxsize)
         return
-    job = BatchJob(encoder, texts, sink, before, after, n_workers, memo_bytes)
+    job = BatchJob(encoder, texts, sink, *template, n_workers, memo_bytes)
     parallel.run(partial(_work, job), job.stop, n_workers)
     job.finish()
 
