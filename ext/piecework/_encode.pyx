@@ -38,7 +38,6 @@ from piecework._types cimport (
 )
 from piecework._walk cimport walk_items
 from piecework._window cimport USUAL_MEMO_BYTES, Workspace, open_window
-from piecework._window cimport Workspace, free_workspace, open_window
 
 
 cdef extern from "Python.h":

@@ -13,6 +13,7 @@ def encode_alone(
     memo_bytes: int | None,
     limit: int,
 ) -> bool: ...
+
 @final
 class BatchJob:
     def __new__(

@@ -114,17 +114,14 @@ class Batch:
     if not TYPE_CHECKING:  # to type checkers there are the attributes above, and no others
 
         def __getattr__(self, name: str) -> Any:
-            # Python comes here for what is not set. An array costs as much as encoding a sentence,
-            # so it is made when it is first asked for.
-            if name not in ("ids", "row_splits"):
+            # Python comes here for what is not set. The arrays cost as much as encoding a sentence,
+            # so they are made when they are first asked for.
+            if name != "ids" and name != "row_splits":
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             sink, dtype = self._source
-            if name == "ids":
-                array = np.frombuffer(sink.ids_buffer(), dtype)
-            else:
-                array = np.frombuffer(sink.row_splits(), np.int64)
-            setattr(self, name, array)
-            return array
+            self.ids = ids = np.frombuffer(sink.ids_buffer(), dtype)
+            self.row_splits = row_splits = np.frombuffer(sink.row_splits(), np.int64)
+            return ids if name == "ids" else row_splits
 
     def __len__(self) -> int:
         return len(self.row_splits) - 1

@@ -41,7 +41,10 @@ def texts_of(texts: Iterable[Any], missing: Missing) -> StrTexts | Utf8Texts:
     ValueError
         For an array of more than one dimension, and another word for `missing`.
     """
-    if type(texts) is not list:  # the usual container costs no look at others
+    if type(texts) is list:  # the usual container, without a look at what else it could be
+        if missing == "error":
+            return StrTexts(texts, _refuse)
+    else:
         if _is_arrow(texts):
             return arrow_texts(texts, missing)
         if _is_pandas(texts):

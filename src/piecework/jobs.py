@@ -129,9 +129,7 @@ def encode_texts(
         return Batch._over(sink, dtype)
     if sink.n_tokens() > len(out):
         raise ValueError(f"out has room for {len(out)} ids, but there are {sink.n_tokens()}")
-    return Batch._unchecked(
-        out[: sink.n_tokens()], np.frombuffer(sink.row_splits(), np.int64)
-    )
+    return Batch._unchecked(out[: sink.n_tokens()], np.frombuffer(sink.row_splits(), np.int64))
 
 
 def count_tokens(
