@@ -129,7 +129,7 @@ def encode_texts(
         return Batch._over(sink, dtype)
     if sink.n_tokens() > len(out):
         raise ValueError(f"out has room for {len(out)} ids, but there are {sink.n_tokens()}")
-    return Batch._unchecked(out[: sink.n_tokens()], np.frombuffer(sink.row_splits(), np.int64))
+    return Batch._unchecked(out[: sink.n_tokens()], _int64_over(sink.row_splits()))
 
 
 def count_tokens(
@@ -138,7 +138,7 @@ def count_tokens(
     """Return the number of tokens of each text; errors as for :func:`encode_texts`."""
     sink = CountSink(len(texts))
     _run(encoder, texts, template, effort, sink)
-    return np.frombuffer(sink.row_lengths(), np.int64)
+    return _int64_over(sink.row_lengths())
 
 
 def _run(
@@ -181,6 +181,12 @@ def _work(job: BatchJob) -> None:
 @cache
 def _new_int32() -> Output:
     return Output(np.dtype(np.int32), None)
+
+
+def _int64_over(buffer: Any) -> NDArray[np.int64]:
+    # Any: numpy's stubs know no buffers but their own list of types.
+    array: NDArray[np.int64] = np.frombuffer(buffer, np.int64)
+    return array
 
 
 def _checked_out(out: object) -> NDArray[Any]:
