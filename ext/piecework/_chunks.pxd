@@ -14,14 +14,12 @@ cdef enum:
     CHUNK_CHARS = 1 << 18
 
 
-# The ids of some rows that follow each other. Row i of it is ids[row_splits[i]:row_splits[i + 1]];
-# of a lent one, ids and row splits are in the sink.
+# The ids of some rows that follow each other. Row i of it is ids[row_splits[i]:row_splits[i + 1]].
 cdef struct Chunk:
     Py_ssize_t index  # it is the how-many-th of its batch
     Py_ssize_t first_row
     Py_ssize_t n_rows
     Ids ids
-    bint is_lent
     int64_t* row_splits  # has room for CHUNK_ROWS + 1; NULL: not allocated yet
 
 

@@ -2,13 +2,11 @@
 
 from cpython.pythread cimport PyThread_type_lock
 
-from piecework._buffers cimport Ids
 from piecework._chunks cimport Chunk, Room
 from piecework._encode cimport Encoder
 from piecework._items cimport Items
 from piecework._sink cimport Sink
 from piecework._texts cimport Texts
-from piecework._types cimport int64_t
 
 
 # A chunk that waits for those before it; or the memory of one.
@@ -57,9 +55,7 @@ cdef class BatchJob:
 
     cdef int encode_chunk(self, Room room) except -1 nogil
 
-    cdef int encode_in_python(
-        self, Room room, Py_ssize_t row, Ids* ids, int64_t* row_splits
-    ) except -1
+    cdef int encode_in_python(self, Room room, Py_ssize_t row) except -1
 
     cdef int deliver(self, Chunk* chunk) except -1 nogil
 

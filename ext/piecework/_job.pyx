@@ -15,12 +15,11 @@ from cpython.pythread cimport (
 )
 from cython cimport final, freelist
 
-from piecework._buffers cimport Ids
 from piecework._chunks cimport free_chunk, make_chunk
 from piecework._encode cimport GIL_WORTHY_CHARS, append_iterable
 from piecework._items cimport free_items
 from piecework._rows cimport count_chars, encode_rows
-from piecework._types cimport DONE, NO_MEMORY, Status, int64_t
+from piecework._types cimport DONE, NO_MEMORY, Status
 from piecework._window cimport MEMO_WORTHY_CHARS, USUAL_MEMO_BYTES, open_window
 
 import threading
@@ -254,8 +253,6 @@ cdef class BatchJob:
     cdef int encode_chunk(self, Room room) except -1 nogil:
         """Encode the rows that were claimed."""
         cdef Chunk* chunk = &room.chunk
-        cdef Ids* ids = &chunk.ids
-        cdef int64_t* row_splits
         cdef Py_ssize_t row = 0, stop
         cdef Status status
         cdef Py_ssize_t n_chars = count_chars(room.texts, chunk.n_rows)
@@ -263,12 +260,8 @@ cdef class BatchJob:
             n_chars = max(n_chars, <Py_ssize_t>MEMO_WORTHY_CHARS)
         if not make_chunk(chunk) or not open_window(&room.workspace, self.memo_bytes, n_chars):
             raise_no_memory()
-        row_splits = chunk.row_splits
         chunk.ids.n = 0
         chunk.row_splits[0] = 0
-        chunk.is_lent = self.lock == NULL and self.sink.lend(
-            chunk.first_row, &ids, &row_splits
-        )
         while row < chunk.n_rows:
             stop = self.texts.decode(room.texts, row, chunk.n_rows, &room.scratch)
             if stop == row:
@@ -278,25 +271,24 @@ cdef class BatchJob:
             while row < stop:
                 status = encode_rows(
                     &self.encoder.tables, room.texts, &row, stop, &self.head, &self.tail,
-                    &room.workspace, ids, row_splits,
+                    &room.workspace, &chunk.ids, chunk.row_splits,
                 )
                 if status == NO_MEMORY:
                     raise_no_memory()
                 if status != DONE:  # this row needs Python
                     with gil:
-                        self.encode_in_python(room, row, ids, row_splits)
+                        self.encode_in_python(room, row)
                     row += 1
         return 0
 
-    cdef int encode_in_python(
-        self, Room room, Py_ssize_t row, Ids* ids, int64_t* row_splits
-    ) except -1:
-        cdef Py_ssize_t batch_row = room.chunk.first_row + row
+    cdef int encode_in_python(self, Room room, Py_ssize_t row) except -1:
+        cdef Chunk* chunk = &room.chunk
+        cdef Py_ssize_t batch_row = chunk.first_row + row
         self.encoder.append_row(
             self.texts.text(batch_row), batch_row, self.before, self.after,
-            &room.workspace, ids,
+            &room.workspace, &chunk.ids,
         )
-        row_splits[row + 1] = ids.n
+        chunk.row_splits[row + 1] = chunk.ids.n
         return 0
 
     cdef int deliver(self, Chunk* chunk) except -1 nogil:

@@ -10,10 +10,6 @@ cdef class Sink:
 
     cdef bint append(self, Chunk* chunk) noexcept nogil
 
-    cdef bint lend(
-        self, Py_ssize_t first_row, Ids** ids, int64_t** row_splits
-    ) noexcept nogil
-
     cdef void close(self) noexcept
 
 

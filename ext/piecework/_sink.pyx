@@ -2,7 +2,7 @@
 
 Chunks come in order, one at a time (`_job` sees to that), and without the GIL. A chunk's ids are
 int32 and its row splits begin with 0; what is kept may be narrower and goes on where the chunk
-before it ended. Who is alone may borrow the place instead where that is the same.
+before it ended.
 """
 
 from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
@@ -25,17 +25,6 @@ cdef class Sink:
 
         Requires  chunk.first_row is behind the last row taken; one thread at a time
         Ensures   the chunk's memory may be another, and its ids gone
-        """
-        return False
-
-    cdef bint lend(
-        self, Py_ssize_t first_row, Ids** ids, int64_t** row_splits
-    ) noexcept nogil:
-        """Lend the place of the rows from `first_row` on, if a chunk need not be copied.
-
-        Requires  all rows before were appended
-        Ensures   True: where the ids and row splits go; ids[0].n == row_splits[0][0]. The
-                  chunk that they stand for is appended too. False: nothing is changed
         """
         return False
 
@@ -92,21 +81,9 @@ cdef class IdSink(Sink):
     cdef bint append(self, Chunk* chunk) noexcept nogil:
         cdef int64_t* splits = <int64_t*>self.splits.data + chunk.first_row + 1
         cdef Py_ssize_t i
-        if chunk.is_lent:
-            return True
         for i in range(chunk.n_rows):
             splits[i] = self.ids.n + chunk.row_splits[i + 1]
         return self.append_ids(&chunk.ids)
-
-    cdef bint lend(
-        self, Py_ssize_t first_row, Ids** ids, int64_t** row_splits
-    ) noexcept nogil:
-        # The first ids are copied or taken: a small batch has no others, and fits exactly then.
-        if self.ids.n == 0 or not self.is_ours or self.id_size != sizeof(int32_t):
-            return False
-        ids[0] = &self.ids
-        row_splits[0] = <int64_t*>self.splits.data + first_row
-        return True
 
     cdef void close(self) noexcept:
         cdef void* data
