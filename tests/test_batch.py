@@ -2,10 +2,12 @@
 
 import copy
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
+from piecework import WordPieceTokenizer
 from piecework.batch import Batch
 
 ROWS = [[101, 7592, 102], [], [5], [6, 7, 8, 9, 10, 11, 12, 13], [], [14, 15]]
@@ -238,6 +240,52 @@ def test_copy_shares_the_arrays_and_deepcopy_does_not(batch):
     assert copy.copy(batch) == copy.deepcopy(batch) == batch
     assert np.shares_memory(copy.copy(batch).ids, batch.ids)
     assert not np.shares_memory(copy.deepcopy(batch).ids, batch.ids)
+
+
+@pytest.fixture(params=["int32", "uint16"])
+def fresh(request):
+    """Give a function that encodes two rows: a batch whose arrays nobody has asked for."""
+    tokenizer = WordPieceTokenizer({"[UNK]": 0, "a": 1, "b": 2})
+    return lambda: tokenizer.encode_batch(["a b", "b"], dtype=request.param)
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        copy.copy,
+        copy.deepcopy,
+        lambda batch: pickle.loads(pickle.dumps(batch)),
+        lambda batch: batch[:],
+        lambda batch: Batch(batch.ids, batch.row_splits),
+        lambda batch: Batch(row_splits=batch.row_splits, ids=batch.ids),
+    ],
+)
+def test_arrays_that_nobody_has_asked_for_are_there(fresh, look):
+    assert look(fresh()).tolist() == [[1, 2], [2]]
+    assert fresh() == look(fresh())
+    batch = fresh()
+    assert batch.ids is batch.ids
+    assert batch.row_splits is batch.row_splits
+
+
+def test_arrays_outlive_their_batch(fresh):
+    ids, row_splits = fresh().ids, fresh().row_splits
+    assert (ids.tolist(), row_splits.tolist()) == ([1, 2, 2], [0, 2, 3])
+
+
+def test_threads_that_ask_for_the_arrays_at_once_see_the_same_memory(fresh):
+    for _ in range(50):
+        batch = fresh()
+        with ThreadPoolExecutor(4) as pool:
+            first, *others = pool.map(lambda _: batch.ids, range(4))  # noqa: B023
+        assert all(np.shares_memory(first, other) for other in others)
+        assert first.tolist() == [1, 2, 2]
+
+
+@pytest.mark.parametrize("name", ["nothing", "_source", "__array__"])
+def test_a_batch_has_no_other_attributes(batch, name):
+    with pytest.raises(AttributeError, match=f"'Batch' object has no attribute '{name}'"):
+        getattr(batch, name)
 
 
 @pytest.mark.parametrize(

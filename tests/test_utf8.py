@@ -72,6 +72,37 @@ def test_every_character_of_a_stretch_is_read(start, beside):
     assert got.tolist() == expected
 
 
+# The first and last characters of three bytes, those around the surrogates, and what is none.
+THREES = [ch.encode() for ch in "\u0800\u0fff\u1000\u4e00\ud7ff\ue000\uffff"]
+NO_THREES = [b"\xe0\x9f\xbf", b"\xed\xa0\x80", b"\xed\xbf\xbf", b"\xe4\x41\x80", b"\xe4\x80\xc0"]
+NO_THREES += [
+    b"abc",
+    "éa".encode(),
+    "aé".encode(),
+    b"\xf0\x90\x80",
+    b"\x80\x80\x80",
+    b"\xff\xbf\xbf",
+]
+
+
+@pytest.mark.parametrize("behind", [b"", b"a", b" b", "日".encode(), "日本".encode() * 3])
+def test_characters_of_three_bytes_are_read_in_pairs_of_any_kind(behind):
+    vocab = {token: i for i, token in enumerate(["[UNK]", *(ch.decode() for ch in THREES)])}
+    vocab |= {token: len(vocab) + i for i, token in enumerate("ab日本é")}
+    vocab |= {f"##{token}": len(vocab) + i for i, token in enumerate(list(vocab)[1:])}
+    off = dict.fromkeys(helpers.FLAG_NAMES, False)
+    tokenizer = WordPieceTokenizer(vocab, **off)
+    for pair in itertools.product(THREES + NO_THREES, repeat=2):
+        row = b"".join(pair) + behind
+        if error := python_error(row):
+            with pytest.raises(UnicodeDecodeError) as raised:
+                tokenizer.encode_utf8(row, np.array([0, len(row)]))
+            assert (raised.value.start, raised.value.end) == (error.start, error.end)
+        else:
+            expected = reference.encode(row.decode(), vocab, RULES, **off)
+            assert tokenizer.encode_utf8(row, np.array([0, len(row)])).tolist() == [expected]
+
+
 @pytest.mark.parametrize("n_before", range(18))
 def test_ascii_is_read_in_steps_of_any_length(tokenizer, n_before):
     rows = [

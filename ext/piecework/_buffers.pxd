@@ -32,7 +32,4 @@ cdef class OwnedBuffer:
     cdef OwnedBuffer take(void* data, Py_ssize_t n_bytes)
 
     @staticmethod
-    cdef OwnedBuffer take_part(void* data, Py_ssize_t n_bytes, Py_ssize_t cap)
-
-    @staticmethod
     cdef OwnedBuffer zeroed(Py_ssize_t n_bytes)

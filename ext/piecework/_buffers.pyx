@@ -59,14 +59,6 @@ cdef class OwnedBuffer:
         return buffer
 
     @staticmethod
-    cdef OwnedBuffer take_part(void* data, Py_ssize_t n_bytes, Py_ssize_t cap):
-        """Own the first `n_bytes` of the `cap` bytes at `data`; the others are given back."""
-        cdef void* cut = NULL
-        if n_bytes < cap:
-            cut = PyMem_RawRealloc(data, n_bytes)
-        return OwnedBuffer.take(data if cut == NULL else cut, n_bytes)
-
-    @staticmethod
     cdef OwnedBuffer zeroed(Py_ssize_t n_bytes):
         """Return a new buffer of `n_bytes` zero bytes."""
         cdef void* data = PyMem_RawCalloc(n_bytes, 1)

@@ -6,7 +6,9 @@ Many texts are the job of `_job`, which comes here for those rare ones. No state
 is shared, so one `Encoder` serves any number of threads.
 """
 
+from cpython.list cimport PyList_New, PyList_SET_ITEM
 from cpython.mem cimport PyMem_RawFree
+from cpython.ref cimport Py_INCREF
 from cpython.unicode cimport PyUnicode_DATA, PyUnicode_KIND, PyUnicode_READ
 from cython cimport critical_section, final
 from libc.string cimport memset
@@ -40,12 +42,6 @@ from piecework._window cimport USUAL_MEMO_BYTES, Workspace, open_window
 
 cdef extern from "Python.h":
     Py_ssize_t PyUnicode_GET_LENGTH(object text)
-
-
-cdef enum:
-    # How much text is worth letting other threads run for. Releasing and taking the GIL
-    # costs 0.1 us, and up to a switch interval (5 ms) where another thread wants it.
-    GIL_WORTHY_CHARS = 1 << 14
 
 
 @final
@@ -148,7 +144,7 @@ cdef class Encoder:
         self.encode_reordered = encode_reordered
         self.idle = []
 
-    def encode(self, text, tuple before, tuple after):
+    def encode(self, text, tuple before=(), tuple after=()):
         """Return the ids of one text between the ids `before` and `after`, as a list."""
         if not isinstance(text, str):
             raise TypeError(f"text: expected a str, got {type(text).__name__}")
@@ -298,5 +294,10 @@ cdef int append_iterable(Items* items, ids) except -1:
 
 cdef list list_of(tuple before, const Ids* ids, tuple after):
     cdef Py_ssize_t i
-    cdef list numbers = [ids.data[i] for i in range(ids.n)]
+    cdef object number
+    cdef list numbers = PyList_New(ids.n)
+    for i in range(ids.n):
+        number = ids.data[i]
+        Py_INCREF(number)  # the list takes this one over
+        PyList_SET_ITEM(numbers, i, number)
     return [*before, *numbers, *after] if before or after else numbers

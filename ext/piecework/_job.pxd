@@ -45,6 +45,8 @@ cdef class BatchJob:
 
     cdef int wake(self) except -1
 
+    cdef int encode_chunks(self, Room room) except -1 nogil
+
     cdef bint claim(self, Room room) except -1 nogil
 
     cdef bint must_wait(self) noexcept nogil

@@ -13,10 +13,10 @@ from cpython.pythread cimport (
     WAIT_LOCK, PyThread_acquire_lock, PyThread_allocate_lock, PyThread_free_lock,
     PyThread_release_lock,
 )
-from cython cimport final
+from cython cimport final, freelist
 
 from piecework._chunks cimport free_chunk, make_chunk
-from piecework._encode cimport append_iterable
+from piecework._encode cimport GIL_WORTHY_CHARS, append_iterable
 from piecework._items cimport free_items
 from piecework._rows cimport count_chars, encode_rows
 from piecework._types cimport DONE, NO_MEMORY, Status
@@ -31,7 +31,50 @@ cdef enum:
     CHUNKS_PER_SIGNAL_CHECK = 16  # about 20 ms; it needs the GIL, which may be busy
 
 
+def encode_alone(
+    Encoder encoder not None, Texts texts not None, Sink sink not None,
+    template, memo_bytes, Py_ssize_t limit,
+):
+    """Encode texts on this thread, if they have fewer than `limit` characters.
+
+    Returns
+    -------
+    bool
+        False: there are more, and nothing was done.
+
+    Raises
+    ------
+    TypeError, UnicodeError, ValueError
+        For the first row that can't be encoded.
+
+    Notes
+    -----
+    `template` is (before, after); the other arguments are those of :class:`BatchJob`. This is
+    one call where a job and its workers would be several, which cost as much as a sentence.
+    """
+    cdef BatchJob job
+    cdef Room room
+    cdef Py_ssize_t n_chars = texts.n_chars(limit)
+    if n_chars >= limit:
+        return False
+    before, after = template
+    job = BatchJob.__new__(BatchJob, encoder, texts, sink, before, after, 1, memo_bytes)
+    room = encoder.take_room()
+    try:
+        room.make()
+        if n_chars < GIL_WORTHY_CHARS:
+            job.encode_chunks(room)
+        else:
+            with nogil:
+                job.encode_chunks(room)
+    finally:
+        encoder.give_back(room)
+    sink.close()
+    return True
+
+
 @final
+@freelist(1)
 cdef class BatchJob:
     """The encoding of one batch.
 
@@ -89,14 +132,6 @@ cdef class BatchJob:
         free_items(&self.head)
         free_items(&self.tail)
 
-    def work_alone(self):
-        """Encode all on this thread. Raises the error of the first row that has one."""
-        cdef Room room = self.encoder.take_room()
-        try:
-            self.work(room)
-        finally:
-            self.encoder.give_back(room)
-
     def enter(self):
         """Return a Room for a thread that works with others. It goes back by `leave`."""
         return self.encoder.take_room()
@@ -107,17 +142,10 @@ cdef class BatchJob:
 
     def work(self, Room room not None):
         """Encode chunks until none is left to claim. An error is to be told by `fail`."""
-        cdef Py_ssize_t n_chunks = 0
         room.chunk.index = FIRST  # while it has none
         room.make()
         with nogil:
-            while self.claim(room):
-                self.encode_chunk(room)
-                self.deliver(&room.chunk)
-                n_chunks += 1
-                if n_chunks % CHUNKS_PER_SIGNAL_CHECK == 0:
-                    with gil:
-                        PyErr_CheckSignals()
+            self.encode_chunks(room)
 
     def fail(self, Room room, error):
         """Let no more chunks be claimed, as a thread had an error; `finish` raises the first one.
@@ -155,6 +183,7 @@ cdef class BatchJob:
         error, self.error = self.error, None
         if error is not None:
             raise error
+        self.sink.close()
 
     cdef void acquire(self) noexcept nogil:
         if self.lock != NULL:
@@ -169,6 +198,18 @@ cdef class BatchJob:
         if self.may_claim is not None:
             with self.may_claim:
                 self.may_claim.notify_all()
+        return 0
+
+    cdef int encode_chunks(self, Room room) except -1 nogil:
+        """Encode chunks until none is left to claim."""
+        cdef Py_ssize_t n_chunks = 0
+        while self.claim(room):
+            self.encode_chunk(room)
+            self.deliver(&room.chunk)
+            n_chunks += 1
+            if n_chunks % CHUNKS_PER_SIGNAL_CHECK == 0:
+                with gil:
+                    PyErr_CheckSignals()
         return 0
 
     cdef bint claim(self, Room room) except -1 nogil:

@@ -6,6 +6,11 @@ written, each once: of a matrix that numpy has just made of zeros, the memory of
 even exist yet. Whether the ids fit their type was checked before.
 """
 
+from cpython.buffer cimport (
+    PyBUF_ND, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer,
+)
+from libc.string cimport memset
+
 from piecework._types cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 
@@ -25,12 +30,23 @@ cdef struct Matrix:
     Py_ssize_t n_columns
 
 
-def longest_row(const int64_t[::1] row_splits not None):
-    """Return the length of the longest row, at least 0."""
+def longest_row(row_splits):
+    """Return the length of the longest row, at least 0.
+
+    Parameters
+    ----------
+    row_splits : int64 array, shape (n_rows + 1,)
+        Contiguous and aligned.
+    """
+    cdef Py_buffer view
+    cdef const int64_t* splits
     cdef Py_ssize_t row
     cdef int64_t longest = 0
-    for row in range(row_splits.shape[0] - 1):
-        longest = max(longest, row_splits[row + 1] - row_splits[row])
+    open_array(row_splits, PyBUF_ND, 1, &view)
+    splits = <const int64_t*>view.buf
+    for row in range(view.len // <Py_ssize_t>sizeof(int64_t) - 1):
+        longest = max(longest, splits[row + 1] - splits[row])
+    PyBuffer_Release(&view)
     return longest
 
 
@@ -52,31 +68,54 @@ def fill_padded(ids, row_splits, input_ids, attention_mask, bint at_right):
     ValueError
         For a row that does not fit: the arrays were changed meanwhile.
     """
-    cdef const uint8_t[::1] id_bytes = ids.view("u1")
-    cdef const int64_t[::1] splits = row_splits
-    cdef uint8_t[::1] id_matrix = input_ids.reshape(-1).view("u1")
-    cdef uint8_t[::1] mask_matrix = attention_mask.reshape(-1).view("u1")
-    cdef Rows rows
-    cdef Matrix matrix
+    cdef Py_buffer[4] views
+    cdef Py_ssize_t i
+    memset(views, 0, sizeof(views))
+    try:
+        open_array(ids, PyBUF_ND, 1, &views[0])
+        open_array(row_splits, PyBUF_ND, 1, &views[1])
+        open_array(input_ids, PyBUF_ND | PyBUF_WRITABLE, 2, &views[2])
+        open_array(attention_mask, PyBUF_ND | PyBUF_WRITABLE, 2, &views[3])
+        fill_views(&views[0], &views[1], &views[2], &views[3], at_right)
+    finally:
+        for i in range(4):
+            PyBuffer_Release(&views[i])  # which does nothing for one that was not opened
+
+
+cdef int open_array(array, int flags, int n_dim, Py_buffer* view) except -1:
+    """Look into an array without gaps: four memoryviews would cost as much as 32 rows."""
+    PyObject_GetBuffer(array, view, flags)
+    if view.ndim != n_dim:
+        PyBuffer_Release(view)
+        raise ValueError(f"expected an array of {n_dim} dimensions, not of {view.ndim}")
+    return 0
+
+
+cdef int fill_views(
+    const Py_buffer* ids, const Py_buffer* row_splits, const Py_buffer* input_ids,
+    const Py_buffer* attention_mask, bint at_right,
+) except -1:
     cdef Py_ssize_t row
-    if id_bytes.shape[0] == 0 or id_matrix.shape[0] == 0:
-        return
-    rows = Rows(
-        &id_bytes[0], ids.itemsize, id_bytes.shape[0] // ids.itemsize,
-        &splits[0], splits.shape[0] - 1,
+    cdef Rows rows = Rows(
+        <const uint8_t*>ids.buf, ids.itemsize, ids.shape[0],
+        <const int64_t*>row_splits.buf, row_splits.len // <Py_ssize_t>sizeof(int64_t) - 1,
     )
-    matrix = Matrix(
-        &id_matrix[0], &mask_matrix[0], input_ids.itemsize, input_ids.shape[1]
+    cdef Matrix matrix = Matrix(
+        <uint8_t*>input_ids.buf, <uint8_t*>attention_mask.buf, input_ids.itemsize,
+        input_ids.shape[1],
     )
     if (
-        input_ids.shape[0] != rows.n_rows or input_ids.shape != attention_mask.shape
-        or input_ids.itemsize != attention_mask.itemsize
+        input_ids.shape[0] != rows.n_rows
+        or attention_mask.shape[0] != rows.n_rows
+        or attention_mask.shape[1] != matrix.n_columns
+        or attention_mask.itemsize != matrix.item_size
     ):
         raise ValueError(f"expected two equal matrices of {rows.n_rows} rows")
     with nogil:
         row = fill_matrix(&rows, &matrix, at_right)
     if row != rows.n_rows:
         raise ValueError(f"row {row} changed while the matrix was made")
+    return 0
 
 
 cdef Py_ssize_t fill_matrix(

@@ -10,14 +10,15 @@ cdef class Sink:
 
     cdef bint append(self, Chunk* chunk) noexcept nogil
 
+    cdef void close(self) noexcept
+
 
 cdef class IdSink(Sink):
-    cdef char* data
     cdef int id_size  # bytes: 4 or 2
-    cdef Py_ssize_t n  # ids so far, whether there was room for them or not
-    cdef Py_ssize_t cap
+    cdef Ids ids  # of that size each; with `out`, n counts also those that had no room
     cdef bint is_ours  # the memory; no matter of `out`, which the garbage collector may clear
-    cdef object out  # whose memory `data` is else
+    cdef object out  # whose memory that of the ids is else
+    cdef OwnedBuffer taken  # the ids, since somebody asked for them
     cdef OwnedBuffer splits
 
     cdef bint append_ids(self, Ids* ids) noexcept nogil

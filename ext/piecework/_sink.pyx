@@ -6,7 +6,7 @@ before it ended.
 """
 
 from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
-from cython cimport final
+from cython cimport critical_section, final
 from libc.string cimport memcpy
 
 from piecework._buffers cimport Ids
@@ -27,6 +27,9 @@ cdef class Sink:
         Ensures   the chunk's memory may be another, and its ids gone
         """
         return False
+
+    cdef void close(self) noexcept:
+        """Give the memory back that nothing needs. Requires that all rows were appended."""
 
 
 @final
@@ -51,25 +54,25 @@ cdef class IdSink(Sink):
         self.is_ours = out is None
         if out is not None:
             view = out
-            self.cap = view.shape[0] // id_size
-            self.data = <char*>&view[0] if view.shape[0] else NULL
+            self.ids.cap = view.shape[0] // id_size
+            self.ids.data = <int32_t*>&view[0] if view.shape[0] else NULL
 
     def __dealloc__(self):
         if self.is_ours:
-            PyMem_RawFree(self.data)
+            PyMem_RawFree(self.ids.data)
 
     def n_tokens(self):
         """Return how many ids came; with `out`, there may have been room for fewer."""
-        return self.n
+        return self.ids.n
 
-    def take_ids(self):
-        """Return the ids as an OwnedBuffer, cut to their length. Requires out was None."""
-        cdef OwnedBuffer buffer = OwnedBuffer.take_part(
-            self.data, self.n * self.id_size, self.cap * self.id_size
-        )
-        self.data = NULL
-        self.cap = 0
-        return buffer
+    def ids_buffer(self):
+        """Return the ids as an OwnedBuffer. Requires out was None and all rows were appended."""
+        with critical_section(self):
+            if self.taken is None:
+                self.taken = OwnedBuffer.take(self.ids.data, self.ids.n * self.id_size)
+                self.ids.data = NULL
+                self.ids.cap = 0
+        return self.taken
 
     def row_splits(self):
         """Return where the rows begin and end, an OwnedBuffer of int64."""
@@ -79,43 +82,49 @@ cdef class IdSink(Sink):
         cdef int64_t* splits = <int64_t*>self.splits.data + chunk.first_row + 1
         cdef Py_ssize_t i
         for i in range(chunk.n_rows):
-            splits[i] = self.n + chunk.row_splits[i + 1]
+            splits[i] = self.ids.n + chunk.row_splits[i + 1]
         return self.append_ids(&chunk.ids)
 
+    cdef void close(self) noexcept:
+        cdef void* data
+        if self.is_ours and self.ids.n < self.ids.cap:
+            data = PyMem_RawRealloc(self.ids.data, self.ids.n * self.id_size)
+            if data != NULL:
+                self.ids.data = <int32_t*>data
+                self.ids.cap = self.ids.n
+
     cdef bint append_ids(self, Ids* ids) noexcept nogil:
-        cdef Py_ssize_t start = self.n, i
-        self.n += ids.n
+        cdef Py_ssize_t start = self.ids.n, i
         if self.is_ours:
             if start == 0 and ids.n >= TAKEN_IDS and self.id_size == sizeof(int32_t):
-                self.data = <char*>ids.data
-                self.cap = ids.cap
-                ids[0] = Ids(NULL, 0, 0)
+                self.ids, ids[0] = ids[0], self.ids
                 return True
-            if not self.reserve(self.n):
+            if not self.reserve(start + ids.n):
                 return False
-        elif self.n > self.cap:
+        self.ids.n += ids.n
+        if self.ids.n > self.ids.cap:
             return True
         if self.id_size == sizeof(int32_t):
             if ids.n:
-                memcpy(<int32_t*>self.data + start, ids.data, ids.n * sizeof(int32_t))
+                memcpy(self.ids.data + start, ids.data, ids.n * sizeof(int32_t))
         else:
             for i in range(ids.n):
-                (<uint16_t*>self.data)[start + i] = ids.data[i]
+                (<uint16_t*>self.ids.data)[start + i] = ids.data[i]
         return True
 
     cdef bint reserve(self, Py_ssize_t n) noexcept nogil:
         """Make room for n ids in all; False without memory (nothing is changed)."""
         cdef void* data
-        cdef Py_ssize_t cap = max(n, self.cap + (self.cap >> 1))
-        if n <= self.cap:
+        cdef Py_ssize_t cap = max(n, self.ids.cap + (self.ids.cap >> 1))
+        if n <= self.ids.cap:
             return True
         if cap > (<Py_ssize_t>1 << 60):
             return False
-        data = PyMem_RawRealloc(self.data, cap * self.id_size)
+        data = PyMem_RawRealloc(self.ids.data, cap * self.id_size)
         if data == NULL:
             return False
-        self.data = <char*>data
-        self.cap = cap
+        self.ids.data = <int32_t*>data
+        self.ids.cap = cap
         return True
 
 

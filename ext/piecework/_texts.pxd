@@ -18,6 +18,8 @@ cdef class Texts:
 
     cdef str text(self, Py_ssize_t row)
 
+    cdef Py_ssize_t n_chars(self, Py_ssize_t limit) noexcept
+
 
 cdef class StrTexts(Texts):
     cdef tuple texts

@@ -54,12 +54,16 @@ cdef class Texts:
     cdef str text(self, Py_ssize_t row):
         """Return a row as a str, or raise what is wrong with it."""
 
+    cdef Py_ssize_t n_chars(self, Py_ssize_t limit) noexcept:
+        """Return the characters (or bytes) of all rows; of many only enough to reach `limit`."""
+        return 0
+
     def __len__(self):
         return self.n_rows
 
     def count_chars(self, Py_ssize_t limit):
         """Return the characters (or bytes) of all rows; of many only enough to reach `limit`."""
-        raise NotImplementedError
+        return self.n_chars(limit)
 
 
 @final
@@ -68,16 +72,17 @@ cdef class StrTexts(Texts):
 
     Parameters
     ----------
-    texts : tuple
-        Of str, if all is well.
+    texts : iterable
+        Of str, if all is well. What is no tuple is copied: another thread may change a list
+        while the GIL is released.
     refuse : callable
         (row, value) -> never returns: raises the error for a value that is no str.
     """
 
-    def __cinit__(self, tuple texts not None, refuse):
-        self.texts = texts
-        self.items = items_of(texts)
-        self.n_rows = len(texts)
+    def __cinit__(self, texts, refuse):
+        self.texts = tuple(texts)
+        self.items = items_of(self.texts)
+        self.n_rows = len(self.texts)
         self.refuse = refuse
 
     cdef Py_ssize_t view(self, Py_ssize_t first, Text* views) noexcept nogil:
@@ -109,7 +114,7 @@ cdef class StrTexts(Texts):
             self.refuse(row, text)
         return text
 
-    def count_chars(self, Py_ssize_t limit):
+    cdef Py_ssize_t n_chars(self, Py_ssize_t limit) noexcept:
         cdef Py_ssize_t row, n_chars = 0
         for row in range(self.n_rows):
             if row + PREFETCH_OBJECTS < self.n_rows:
@@ -199,7 +204,7 @@ cdef class Utf8Texts(Texts):
                 f"{error.reason} (row {row})",
             ) from None
 
-    def count_chars(self, Py_ssize_t limit):
+    cdef Py_ssize_t n_chars(self, Py_ssize_t limit) noexcept:
         cdef Py_ssize_t i, n_bytes = 0
         cdef const Segment* segment
         for i in range(self.n_segments):

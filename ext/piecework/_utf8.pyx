@@ -22,9 +22,14 @@ cdef enum:
     SCRATCH_BYTES = 1 << 18  # stays in the cache together with the ids
     ALIGNMENT = 8
     ASCII_BYTES = 8  # that are looked at together
+    PAIR_BYTES = 8  # that are loaded for two characters of three
     INVALID = -1
 
 cdef uint64_t NOT_ASCII = 0x8080808080808080u
+cdef uint64_t PAIR_MARKS = 0xC0C0F0C0C0F0u  # the bits that tell two characters of three bytes
+cdef uint64_t PAIR_OF_THREES = 0x8080E08080E0u
+cdef uint64_t SURROGATES = 0x0000D8000000D800u  # the first one, twice
+cdef uint64_t TOP_BITS = 0x8000000080000000u
 
 
 cdef Py_ssize_t decode_rows(
@@ -105,7 +110,7 @@ cdef inline Py_ssize_t decode_sized(
     Requires  there is room for n_bytes characters; char_size is known to the compiler and
               not less than needed_size said (a character beyond it is INVALID)
     """
-    cdef Py_ssize_t at = 0, n_chars = 0
+    cdef Py_ssize_t at = 0, n_chars = 0, n_paired
     cdef uint32_t lead, tail, cp
     cdef uint64_t some
     cdef int i
@@ -128,6 +133,12 @@ cdef inline Py_ssize_t decode_sized(
             put_char(out, char_size, n_chars, (lead & 0x1F) << 6 | tail_bits(data[at + 1]))
             at += 2
         elif lead < 0xF0:
+            if char_size >= 2:
+                n_paired = put_pairs(data + at, n_bytes - at, char_size, n_chars, out)
+                if n_paired:
+                    at += 3 * n_paired
+                    n_chars += n_paired
+                    continue
             if n_bytes - at < 3:
                 return INVALID
             tail = <uint32_t>data[at + 1] << 8 | data[at + 2]
@@ -155,6 +166,49 @@ cdef inline Py_ssize_t decode_sized(
             at += 4
         n_chars += 1
     return n_chars
+
+
+cdef inline Py_ssize_t put_pairs(
+    const uint8_t* data, Py_ssize_t n_bytes, int char_size, Py_ssize_t n_chars, void* out
+) noexcept nogil:
+    """Write characters of three bytes, two at a time; return how many.
+
+    Most of what is not Latin comes in runs of them. It ends before any pair that is not
+    two of them, valid ones.
+    """
+    cdef Py_ssize_t at = 0, n = 0
+    cdef uint64_t pair, cps
+    while n_bytes - at >= PAIR_BYTES:
+        pair = load_little(data + at)
+        if pair & PAIR_MARKS != PAIR_OF_THREES:
+            break
+        # Each into 32 bits of its own.
+        pair = pair & 0xFFFFFF | (pair & 0xFFFFFF000000u) << 8
+        cps = (
+            (pair & 0x0000000F0000000Fu) << 12 | (pair >> 2 & 0x00000FC000000FC0u)
+            | (pair >> 16 & 0x0000003F0000003Fu)
+        )
+        if at_least_0x800(cps) & at_least_0x800(cps ^ SURROGATES) != TOP_BITS:
+            break
+        put_char(out, char_size, n_chars + n, <uint32_t>cps)
+        put_char(out, char_size, n_chars + n + 1, cps >> 32)
+        at += 6
+        n += 2
+    return n
+
+
+cdef inline uint64_t load_little(const uint8_t* data) noexcept nogil:
+    """Load eight bytes, the first one lowest. Compilers make one load of it."""
+    return (
+        data[0] | <uint64_t>data[1] << 8 | <uint64_t>data[2] << 16 | <uint64_t>data[3] << 24
+        | <uint64_t>data[4] << 32 | <uint64_t>data[5] << 40 | <uint64_t>data[6] << 48
+        | <uint64_t>data[7] << 56
+    )
+
+
+cdef inline uint64_t at_least_0x800(uint64_t cps) noexcept nogil:
+    """Set the top bit of each half that is 0x800 or more. Requires they are below 2**16."""
+    return cps + 0x7FFFF8007FFFF800u & TOP_BITS
 
 
 cdef inline bint misfits(uint8_t byte) noexcept nogil:

@@ -5,6 +5,15 @@ from piecework._encode import Encoder
 from piecework._sink import Sink
 from piecework._texts import Texts
 
+def encode_alone(
+    encoder: Encoder,
+    texts: Texts,
+    sink: Sink,
+    template: tuple[tuple[int, ...], tuple[int, ...]],
+    memo_bytes: int | None,
+    limit: int,
+) -> bool: ...
+
 @final
 class BatchJob:
     def __new__(
@@ -17,7 +26,6 @@ class BatchJob:
         n_workers: int,
         memo_bytes: int | None,
     ) -> BatchJob: ...
-    def work_alone(self) -> None: ...
     def enter(self) -> Room: ...
     def leave(self, room: Room) -> None: ...
     def work(self, room: Room) -> None: ...

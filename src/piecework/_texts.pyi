@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn, final
 
 import numpy as np
@@ -13,7 +13,7 @@ class Texts:
 @final
 class StrTexts(Texts):
     def __new__(
-        cls, texts: tuple[Any, ...], refuse: Callable[[int, object], NoReturn]
+        cls, texts: Iterable[Any], refuse: Callable[[int, object], NoReturn]
     ) -> StrTexts: ...
 
 @final

@@ -19,6 +19,8 @@ from piecework.protocol import as_int
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
+    from piecework._sink import IdSink
+
     Ids: TypeAlias = NDArray[np.int32 | np.uint16]
 
 _REPR_ROWS = 3
@@ -80,8 +82,9 @@ class Batch:
     [3, 2]
     """
 
-    __slots__ = ("ids", "row_splits")
+    __slots__ = ("_source", "ids", "row_splits")
 
+    _source: tuple[IdSink, np.dtype[Any]]
     ids: Ids
     row_splits: NDArray[np.int64]
 
@@ -100,6 +103,25 @@ class Batch:
         batch.ids = ids
         batch.row_splits = row_splits
         return batch
+
+    @classmethod
+    def _over(cls, sink: IdSink, dtype: np.dtype[Any]) -> Batch:
+        """Return a batch of what a sink holds; `dtype` is that of the ids."""
+        batch = cls.__new__(cls)
+        batch._source = sink, dtype
+        return batch
+
+    if not TYPE_CHECKING:  # to type checkers there are the attributes above, and no others
+
+        def __getattr__(self, name: str) -> Any:
+            # Python comes here for what is not set. The arrays cost as much as encoding a sentence,
+            # so they are made when they are first asked for.
+            if name != "ids" and name != "row_splits":
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            sink, dtype = self._source
+            self.ids = ids = np.frombuffer(sink.ids_buffer(), dtype)
+            self.row_splits = row_splits = np.frombuffer(sink.row_splits(), np.int64)
+            return ids if name == "ids" else row_splits
 
     def __len__(self) -> int:
         return len(self.row_splits) - 1
@@ -210,19 +232,20 @@ class Batch:
         if side not in ("right", "left"):
             raise ValueError(f"side must be 'right' or 'left', not {side!r}")
         pad_id = as_int("pad_id", pad_id)
-        n_columns = self._n_columns(length, as_int("multiple_of", multiple_of, minimum=1))
-        dtype = _integer_dtype(dtype, self.ids, pad_id)
+        ids, row_splits = _plain(self.ids), _plain(self.row_splits)
+        n_columns = self._n_columns(
+            longest_row(row_splits), length, as_int("multiple_of", multiple_of, minimum=1)
+        )
+        dtype = _integer_dtype(dtype, ids, pad_id)
         native = dtype if dtype.isnative else dtype.newbyteorder("=")
         shape = (len(self), n_columns)
         # Zeros that numpy makes are not written: the system gives such memory.
         input_ids = np.full(shape, pad_id, native) if pad_id else np.zeros(shape, native)
         attention_mask = np.zeros(shape, native)
-        fill_padded(
-            _plain(self.ids), _plain(self.row_splits), input_ids, attention_mask, side == "left"
-        )
-        return PaddedBatch(
-            input_ids.astype(dtype, copy=False), attention_mask.astype(dtype, copy=False)
-        )
+        fill_padded(ids, row_splits, input_ids, attention_mask, side == "left")
+        if native is not dtype:
+            input_ids, attention_mask = input_ids.astype(dtype), attention_mask.astype(dtype)
+        return PaddedBatch(input_ids, attention_mask)
 
     def to_arrow(self) -> Any:
         """Return the rows as an array of pyarrow that shares the ids.
@@ -253,8 +276,7 @@ class Batch:
         )
         return kind.from_arrays(pyarrow.array(offsets), ids)
 
-    def _n_columns(self, length: int | None, multiple_of: int) -> int:
-        longest = longest_row(_plain(self.row_splits))
+    def _n_columns(self, longest: int, length: int | None, multiple_of: int) -> int:
         length = longest if length is None else as_int("length", length, minimum=0)
         if longest > length:
             row = int(np.argmax(self.lengths > length))
@@ -320,11 +342,12 @@ def _integer_dtype(dtype: DTypeLike, ids: Ids, pad_id: int) -> np.dtype[Any]:
         raise TypeError(f"dtype must be an integer type, not {dtype!r}") from None
     if result.kind not in "iu":
         raise ValueError(f"dtype must be an integer type, not {result}")
-    if pad_id == 0 and np.can_cast(ids.dtype, result):
+    ids_fit = result == ids.dtype or np.can_cast(ids.dtype, result)
+    if pad_id == 0 and ids_fit:
         return result
     limits = np.iinfo(result)
     low = high = pad_id
-    if not np.can_cast(ids.dtype, result):
+    if not ids_fit:
         low, high = min(low, int(ids.min(initial=0))), max(high, int(ids.max(initial=0)))
     if low < limits.min or high > limits.max:
         raise ValueError(f"{low if low < limits.min else high} does not fit into dtype {result}")

@@ -41,7 +41,10 @@ def texts_of(texts: Iterable[Any], missing: Missing) -> StrTexts | Utf8Texts:
     ValueError
         For an array of more than one dimension, and another word for `missing`.
     """
-    if type(texts) is not list:
+    if type(texts) is list:  # the usual container, without a look at what else it could be
+        if missing == "error":
+            return StrTexts(texts, _refuse)
+    else:
         if _is_arrow(texts):
             return arrow_texts(texts, missing)
         if _is_pandas(texts):
@@ -116,13 +119,12 @@ def is_missing(value: object) -> bool:
 
 
 def _object_texts(texts: Iterable[Any], missing: Missing) -> StrTexts:
-    # A tuple of our own: another thread may change the caller's list while the GIL is released.
-    rows = tuple(texts)
     if missing != "error":
         _check_missing(missing)
-        if set(map(type, rows)) - {str}:
-            rows = tuple("" if is_missing(row) else row for row in rows)
-    return StrTexts(rows, _refuse)
+        texts = tuple(texts)
+        if set(map(type, texts)) - {str}:
+            texts = ["" if is_missing(row) else row for row in texts]
+    return StrTexts(texts, _refuse)
 
 
 def _refuse(row: int, value: object) -> NoReturn:

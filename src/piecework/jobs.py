@@ -7,12 +7,13 @@ how the threads work together, is known elsewhere.
 
 from __future__ import annotations
 
+import sys
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from piecework import parallel
 from piecework._encode import Encoder
-from piecework._job import BatchJob
+from piecework._job import BatchJob, encode_alone
 from piecework._numpy import np
 from piecework._sink import CountSink, IdSink, Sink
 from piecework._texts import StrTexts, Utf8Texts
@@ -60,6 +61,9 @@ class Output(NamedTuple):
     out: NDArray[Any] | None
 
 
+_USUAL_EFFORT = Effort(None, None)
+
+
 def checked_effort(threads: int | None, memo_bytes: int | None) -> Effort:
     """Check what the caller lets a call use.
 
@@ -68,6 +72,8 @@ def checked_effort(threads: int | None, memo_bytes: int | None) -> Effort:
     TypeError, ValueError
         A number is no integer, `memo_bytes` is negative or `threads` below 1.
     """
+    if threads is None and memo_bytes is None:
+        return _USUAL_EFFORT
     if threads is not None:
         threads = as_int("threads", threads, minimum=1)
     if memo_bytes is not None:
@@ -120,12 +126,10 @@ def encode_texts(
     sink = IdSink(len(texts), dtype.itemsize, None if out is None else out.view(np.uint8))
     _run(encoder, texts, template, effort, sink)
     if out is None:
-        ids = _array_over(sink.take_ids(), dtype)
-    elif sink.n_tokens() <= len(out):
-        ids = out[: sink.n_tokens()]
-    else:
+        return Batch._over(sink, dtype)
+    if sink.n_tokens() > len(out):
         raise ValueError(f"out has room for {len(out)} ids, but there are {sink.n_tokens()}")
-    return Batch._unchecked(ids, _array_over(sink.row_splits(), np.int64))
+    return Batch._unchecked(out[: sink.n_tokens()], _int64_over(sink.row_splits()))
 
 
 def count_tokens(
@@ -134,8 +138,7 @@ def count_tokens(
     """Return the number of tokens of each text; errors as for :func:`encode_texts`."""
     sink = CountSink(len(texts))
     _run(encoder, texts, template, effort, sink)
-    counts: NDArray[np.int64] = _array_over(sink.row_lengths(), np.int64)
-    return counts
+    return _int64_over(sink.row_lengths())
 
 
 def _run(
@@ -145,11 +148,17 @@ def _run(
     effort: Effort,
     sink: Sink,
 ) -> None:
-    n_workers = parallel.choose_workers(effort.threads, texts.count_chars)
-    job = BatchJob(encoder, texts, sink, *template, n_workers, effort.memo_bytes)
-    if n_workers == 1:
-        job.work_alone()
+    threads, memo_bytes = effort
+    # Most batches are small: that is found out in the call that encodes them.
+    if threads is None and encode_alone(
+        encoder, texts, sink, template, memo_bytes, parallel.BIG_CHARS
+    ):
         return
+    n_workers = parallel.choose_workers(threads, texts.count_chars)
+    if n_workers == 1:
+        encode_alone(encoder, texts, sink, template, memo_bytes, sys.maxsize)
+        return
+    job = BatchJob(encoder, texts, sink, *template, n_workers, memo_bytes)
     parallel.run(partial(_work, job), job.stop, n_workers)
     job.finish()
 
@@ -174,9 +183,10 @@ def _new_int32() -> Output:
     return Output(np.dtype(np.int32), None)
 
 
-def _array_over(buffer: Any, dtype: Any) -> NDArray[Any]:
-    # Any: a buffer of ours has the buffer protocol in C only.
-    return np.frombuffer(buffer, dtype)
+def _int64_over(buffer: Any) -> NDArray[np.int64]:
+    # Any: numpy's stubs know no buffers but their own list of types.
+    array: NDArray[np.int64] = np.frombuffer(buffer, np.int64)
+    return array
 
 
 def _checked_out(out: object) -> NDArray[Any]:

@@ -96,7 +96,7 @@ def as_int(name: str, value: Any, *, minimum: int | None = None) -> int:
         ...
     TypeError: length must be an integer, not '3' of type str
     """
-    plain = _index(value)
+    plain = value if type(value) is int else _index(value)
     if plain is None:
         raise TypeError(f"{name} must be an integer, not {value!r} of type {type(value).__name__}")
     if minimum is not None and plain < minimum:

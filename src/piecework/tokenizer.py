@@ -358,7 +358,9 @@ class WordPieceTokenizer:
         UnicodeEncodeError
             For a lone surrogate where ``clean_text`` is off.
         """
-        return self._encoder.encode(text, *self._template_ids(add_special))
+        if not add_special:
+            return self._encoder.encode(text)
+        return self._encoder.encode(text, *self._special_template())
 
     def encode_batch(
         self,
@@ -424,7 +426,7 @@ class WordPieceTokenizer:
         return encode_texts(
             self._encoder,
             texts_of(texts, missing),
-            self._template_ids(add_special),
+            self._special_template() if add_special else _NO_TEMPLATE,
             checked_effort(threads, memo_bytes),
             checked_output(dtype, out, self._spec),
         )
@@ -476,7 +478,7 @@ class WordPieceTokenizer:
         return encode_texts(
             self._encoder,
             utf8_texts(buffer, row_splits),
-            self._template_ids(add_special),
+            self._special_template() if add_special else _NO_TEMPLATE,
             checked_effort(threads, memo_bytes),
             checked_output(dtype, out, self._spec),
         )
@@ -515,7 +517,7 @@ class WordPieceTokenizer:
         return encode_texts(
             self._encoder,
             arrow_texts(array, missing),
-            self._template_ids(add_special),
+            self._special_template() if add_special else _NO_TEMPLATE,
             checked_effort(threads, memo_bytes),
             checked_output(dtype, out, self._spec),
         )
@@ -547,7 +549,7 @@ class WordPieceTokenizer:
         >>> tokenizer.count_tokens(["Hello!", "", "unaffable"], add_special=True)
         array([4, 2, 5])
         """
-        template = self._template_ids(add_special)
+        template = self._special_template() if add_special else _NO_TEMPLATE
         effort = checked_effort(threads, memo_bytes)
         return count_tokens(self._encoder, texts_of(texts, missing), template, effort)
 
@@ -625,9 +627,7 @@ class WordPieceTokenizer:
             )
         write_vocabulary(spec.vocabulary, path)
 
-    def _template_ids(self, add_special: bool) -> Template:
-        if not add_special:
-            return _NO_TEMPLATE
+    def _special_template(self) -> Template:
         if self._spec.template is None:
             missing = [
                 token for token in ("[CLS]", "[SEP]") if token not in self._spec.vocabulary.ids
