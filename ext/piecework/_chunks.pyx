@@ -7,7 +7,7 @@ from piecework._buffers cimport Ids
 from piecework._scan cimport Text
 from piecework._types cimport int32_t, int64_t
 from piecework._utf8 cimport free_scratch
-from piecework._window cimport free_workspace
+from piecework._window cimport free_workspace, trim_workspace
 
 
 cdef enum:
@@ -51,3 +51,4 @@ cdef class Room:
             self.chunk.ids = Ids(NULL, 0, 0)
         if self.scratch.cap > KEPT_BYTES:
             free_scratch(&self.scratch)
+        trim_workspace(&self.workspace, KEPT_BYTES)

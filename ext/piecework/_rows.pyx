@@ -6,7 +6,7 @@ from piecework._items cimport Items
 from piecework._scan cimport Tables, Text
 from piecework._types cimport DONE, NO_MEMORY, Status, int64_t
 from piecework._window cimport (
-    Task, Workspace, add_row, drop_row, empty_window, flush_window,
+    Task, Window, Workspace, add_row, drop_row, empty_window, flush_window,
 )
 
 
@@ -16,6 +16,7 @@ cdef enum:
     PREFETCH_ROWS = 8
     PREFETCH_LINES = 4
     CACHE_LINE = 64
+    FEW_BYTES = 128
 
 
 cdef Status encode_rows(
@@ -30,6 +31,7 @@ cdef Status encode_rows(
               NO_MEMORY: nothing is of use. The workspace's window and items are empty
     """
     cdef Task task = Task(tables, head, tail, workspace, out, splits, stop)
+    cdef Window* window = &workspace.window
     cdef Status status = DONE, flushed
     cdef Py_ssize_t i
     empty_window(workspace)
@@ -37,8 +39,11 @@ cdef Status encode_rows(
         if i + PREFETCH_ROWS < stop:
             prefetch_text(&texts[i + PREFETCH_ROWS])
         status = add_row(&task, &texts[i], i)
+        if status == DONE and window.n_staged > window.most_staged:
+            status = flush_window(&task)
+            window.most_staged = 2 * window.most_staged + FEW_BYTES
         if status != DONE:
-            drop_row(&workspace.window, task.row)
+            drop_row(window, task.row)
             break
     flushed = DONE if status == NO_MEMORY else flush_window(&task)
     if flushed != DONE:
@@ -46,6 +51,9 @@ cdef Status encode_rows(
     if status == NO_MEMORY:
         empty_window(workspace)
         return NO_MEMORY
+    if status != DONE:
+        # What was staged behind that row was for nothing, and the next may not be far.
+        window.most_staged = 0
     row[0] = stop if status == DONE else task.row
     out.n = splits[row[0]]
     return status

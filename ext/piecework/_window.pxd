@@ -34,6 +34,7 @@ cdef struct Window:
     bint stages  # segments that can be bytes are staged, and the memo is asked
     uint8_t* stage  # the bytes of segments, with a space behind each
     Py_ssize_t n_staged  # bytes
+    Py_ssize_t most_staged  # more is not to wait; grows behind a row that needed Python
     Py_ssize_t n_passing  # characters that are not staged, as the memo is of no use to such texts
     Py_ssize_t n_tokens
     uint16_t* starts  # of the tokens, in the stage
@@ -75,6 +76,7 @@ cdef void drop_row(Window* window, Py_ssize_t row) noexcept nogil
 cdef bint open_window(
     Workspace* workspace, Py_ssize_t memo_bytes, Py_ssize_t n_chars
 ) noexcept nogil
+cdef void trim_workspace(Workspace* workspace, Py_ssize_t n_bytes) noexcept nogil
 cdef void free_workspace(Workspace* workspace) noexcept nogil
 cdef Status add_row(Task* task, const Text* text, Py_ssize_t row) noexcept nogil
 cdef Status flush_window(Task* task) noexcept nogil

@@ -65,6 +65,7 @@ cdef bint open_window(
         )
         if window.row_stops == NULL:
             return False
+        window.most_staged = STAGE_BYTES
     workspace.n_chars += n_chars
     window.stages = False
     if memo_bytes == 0:
@@ -72,6 +73,7 @@ cdef bint open_window(
     if workspace.memo.memory != NULL and workspace.memo.n_bytes != memo_bytes:
         free_memo(&workspace.memo)
         workspace.n_chars = n_chars
+        window.n_passing = 0
     window.stages = workspace.memo.memory != NULL or workspace.n_chars >= MEMO_WORTHY_CHARS
     if not window.stages:
         return True
@@ -97,6 +99,18 @@ cdef bint make_stage(Window* window) noexcept nogil:
     window.stops = window.starts + MAX_TOKENS
     window.cuts = window.stops + MAX_TOKENS
     return True
+
+
+cdef void trim_workspace(Workspace* workspace, Py_ssize_t n_bytes) noexcept nogil:
+    """Give back what grows with a text, if it is more than `n_bytes`. The items are empty then."""
+    cdef Items* items = &workspace.items
+    cdef Py_ssize_t n_items = items.cap + items.scratch.cap + workspace.walked.cap
+    if n_items * <Py_ssize_t>sizeof(int32_t) <= n_bytes:
+        return
+    free_items(items)
+    memset(items, 0, sizeof(Items))
+    PyMem_RawFree(workspace.walked.data)
+    workspace.walked = Ids(NULL, 0, 0)
 
 
 cdef void free_workspace(Workspace* workspace) noexcept nogil:

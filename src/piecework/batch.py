@@ -84,7 +84,7 @@ class Batch:
 
     __slots__ = ("_source", "ids", "row_splits")
 
-    _source: tuple[IdSink, np.dtype[Any]]
+    _source: tuple[IdSink, str]
     ids: Ids
     row_splits: NDArray[np.int64]
 
@@ -105,8 +105,8 @@ class Batch:
         return batch
 
     @classmethod
-    def _over(cls, sink: IdSink, dtype: np.dtype[Any]) -> Batch:
-        """Return a batch of what a sink holds; `dtype` is that of the ids."""
+    def _over(cls, sink: IdSink, dtype: str) -> Batch:
+        """Return a batch of what a sink holds; `dtype` is the name of that of the ids."""
         batch = cls.__new__(cls)
         batch._source = sink, dtype
         return batch

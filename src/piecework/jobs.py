@@ -8,7 +8,7 @@ how the threads work together, is known elsewhere.
 from __future__ import annotations
 
 import sys
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from piecework import parallel
@@ -52,16 +52,18 @@ class Output(NamedTuple):
 
     Attributes
     ----------
-    dtype : int32 or uint16
+    dtype : "int32" or "uint16"
+        By name, so that numpy need not be there.
     out : array of that dtype, shape (any,), or None
         The caller's array; None: a new one.
     """
 
-    dtype: np.dtype[Any]
+    dtype: str
     out: NDArray[Any] | None
 
 
 _USUAL_EFFORT = Effort(None, None)
+_USUAL_OUTPUT = Output("int32", None)
 
 
 def checked_effort(threads: int | None, memo_bytes: int | None) -> Effort:
@@ -93,7 +95,7 @@ def checked_output(dtype: DTypeLike | None, out: object, spec: TokenizerSpec) ->
         another one than that of `out`; or the ids of the vocabulary do not fit.
     """
     if dtype is None and out is None:
-        return _new_int32()
+        return _USUAL_OUTPUT
     array = None if out is None else _checked_out(out)
     wanted = array.dtype if array is not None and dtype is None else _id_dtype(dtype)
     if array is not None and array.dtype != wanted:
@@ -103,7 +105,7 @@ def checked_output(dtype: DTypeLike | None, out: object, spec: TokenizerSpec) ->
         raise ValueError(
             f"{wanted} holds ids up to {limit}, but the highest of the vocabulary is {highest}"
         )
-    return Output(wanted, array)
+    return Output(wanted.name, array)
 
 
 def encode_texts(
@@ -123,7 +125,8 @@ def encode_texts(
         For the first row that can't be encoded.
     """
     dtype, out = output
-    sink = IdSink(len(texts), dtype.itemsize, None if out is None else out.view(np.uint8))
+    id_size = 4 if dtype == "int32" else 2
+    sink = IdSink(len(texts), id_size, None if out is None else out.view(np.uint8))
     _run(encoder, texts, template, effort, sink)
     if out is None:
         return Batch._over(sink, dtype)
@@ -176,11 +179,6 @@ def _work(job: BatchJob) -> None:
     finally:
         if room is not None:
             job.leave(room)
-
-
-@cache
-def _new_int32() -> Output:
-    return Output(np.dtype(np.int32), None)
 
 
 def _int64_over(buffer: Any) -> NDArray[np.int64]:
