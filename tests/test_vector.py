@@ -63,4 +63,5 @@ def test_vector_code_gives_what_plain_c_gives(
     assert not complaints
     result = subprocess.run([program], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
-    assert result.stdout.startswith(f"{expected}: ")
+    # On a processor with AVX-512 that comes first, and then what the others get.
+    assert result.stdout.splitlines()[-1].startswith(f"{expected}: ")

@@ -4,7 +4,8 @@
    for each instruction set, in a file of its own, with the set's suffix. The names without a suffix
    are those that the kernels call. tests/vector_check.c compares the two. Where there is no such
    file, and with PIECEWORK_PLAIN defined, the kernels get plain C; it knows nothing of the order of
-   a number's bytes but in what a hash is. */
+   a number's bytes but in what a hash is. Two functions exist for AVX-512, too: these are chosen
+   when the program runs. */
 
 #ifndef PIECEWORK_VECTOR_H
 #define PIECEWORK_VECTOR_H
@@ -146,7 +147,7 @@ static inline uint64_t pw_load_key_plain(const uint8_t *word, size_t cut, pw_key
 }
 
 /* Write base + i for each bit i of the mask, in ascending order; return where the next one goes.
-   Up to 8 numbers more are written behind, which mean nothing. */
+   Up to 32 numbers more are written behind, which mean nothing. */
 static inline uint16_t *pw_list_bits_plain(uint64_t mask, uint16_t base, uint16_t *out) {
     for (int i = 0; i < 64; i++) {
         *out = (uint16_t)(base + i);
@@ -208,6 +209,10 @@ static inline void pw_fill_tables(void) {}
 #if defined(PIECEWORK_SSE2)
 #include "_vector_sse2.h"
 #define PW_CHOSEN(name) name##_sse2
+#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 9)
+#include "_vector_avx512.h"
+#define PIECEWORK_AVX512 1
+#endif
 #elif defined(PIECEWORK_NEON)
 #include "_vector_neon.h"
 #define PW_CHOSEN(name) name##_neon
@@ -215,9 +220,7 @@ static inline void pw_fill_tables(void) {}
 #define PW_CHOSEN(name) name##_plain
 #endif
 
-#define pw_classify_vector PW_CHOSEN(pw_classify)
 #define pw_widen PW_CHOSEN(pw_widen)
-#define pw_list_bits PW_CHOSEN(pw_list_bits)
 #define pw_narrow1 PW_CHOSEN(pw_narrow1)
 #define pw_narrow2 PW_CHOSEN(pw_narrow2)
 #define pw_narrow4 PW_CHOSEN(pw_narrow4)
@@ -227,11 +230,30 @@ static inline void pw_fill_tables(void) {}
 
 /* ---- the same for all ---- */
 
+/* Requires  once, before all else, and before there are threads */
+static inline void pw_prepare(void) {
+    pw_fill_tables();
+#ifdef PIECEWORK_AVX512
+    pw_has_avx512 = pw_find_avx512();
+#endif
+}
+
 static inline void pw_classify(const uint8_t *block, const pw_classes *classes, pw_masks *masks) {
     if (classes->guess_fails)
         pw_classify_plain(block, classes, masks);
+#ifdef PIECEWORK_AVX512
+    else if (pw_has_avx512)
+        pw_classify_avx512(block, classes, masks);
+#endif
     else
-        pw_classify_vector(block, classes, masks);
+        PW_CHOSEN(pw_classify)(block, classes, masks);
+}
+
+static inline uint16_t *pw_list_bits(uint64_t mask, uint16_t base, uint16_t *out) {
+#ifdef PIECEWORK_AVX512
+    if (pw_has_avx512) return pw_list_bits_avx512(mask, base, out);
+#endif
+    return PW_CHOSEN(pw_list_bits)(mask, base, out);
 }
 
 static inline int pw_count_bits(uint64_t mask) {

@@ -46,5 +46,5 @@ cdef extern from "_vector.h" nogil:
     void widen "pw_widen"(const uint16_t* ids, int32_t* out) noexcept
     int lowest_bit "pw_lowest_bit"(uint64_t mask) noexcept
     uint16_t* list_bits "pw_list_bits"(uint64_t mask, uint16_t base, uint16_t* out) noexcept
-    void fill_tables "pw_fill_tables"() noexcept
+    void prepare "pw_prepare"() noexcept
     int count_bits "pw_count_bits"(uint64_t mask) noexcept

@@ -26,8 +26,8 @@ from piecework._types cimport (
 )
 from piecework._vector cimport (
     BLOCK, ISOLATED, LETTER, ODD, SPECIAL, Key, Masks, classify, count_bits, cut_words, list_bits,
-    fill_tables, load_key, lowest_bit, narrow1, narrow2, narrow4,
-    same_key, widen,
+    load_key, lowest_bit, narrow1, narrow2, narrow4,
+    prepare, same_key, widen,
 )
 from piecework._walk cimport walk_items
 
@@ -48,7 +48,7 @@ cdef enum:
     PASS_CHARS = 1 << 16
 
 
-fill_tables()
+prepare()
 
 
 cdef bint open_window(
