@@ -199,7 +199,7 @@ stop = threading.Event()
 def work():
     while not stop.is_set():
         tokenizer.encode_batch(rows, threads=2)
-busy = [threading.Thread(target=work) for _ in range(2)]
+busy = [threading.Thread(target=work, daemon=True) for _ in range(2)]
 for thread in busy:
     thread.start()
 for _ in range(10):
