@@ -281,8 +281,8 @@ PITFALLS = [
         (
             (
                 TOKENIZER,
-                "return self._encoder.encode(text, *",
-                "return self._encoder.encode(text.lower(), *",
+                "return self._encoder.encode(text)",
+                "return self._encoder.encode(text.lower())",
             ),
         ),
         seed_test("test_lowercase_per_code_point"),
@@ -332,8 +332,8 @@ PITFALLS = [
         (
             (
                 TOKENIZER,
-                "return self._encoder.encode(text, *",
-                'return self._encoder.encode(text.replace("\\u200b", ""), *',
+                "return self._encoder.encode(text)",
+                'return self._encoder.encode(text.replace("\\u200b", ""))',
             ),
         ),
         seed_test("test_specials_match_as_written"),
