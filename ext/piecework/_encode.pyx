@@ -1,9 +1,10 @@
 """Encodes one Python string to a list, with all that this may need of Python.
 
 Stands between the tokenizer and the inner loops: it looks into the str, has it read and walked, and
-calls back into Python for the rare texts that hold a special token or marks that may swap places.
-Many texts are the job of `_job`, which comes here for those rare ones. No state that a call changes
-is shared, so one `Encoder` serves any number of threads.
+calls back into Python for the rare texts that hold marks that may swap places, a surrogate, or what
+may be a special token of many characters. Many texts are the job of `_job`, which comes here for
+those rare ones. No state that a call changes is shared, so one `Encoder` serves any number of
+threads.
 """
 
 from cpython.list cimport PyList_New, PyList_SET_ITEM
@@ -21,10 +22,10 @@ from piecework._chunks cimport Room
 from piecework._items cimport (
     PART_ITEMS, SYMBOL_SHIFT, Items, append_item, clear_items, free_items, literal, reserve_items,
 )
+from piecework._rows cimport encode_rows
 from piecework._scan cimport Cursor, Tables, Text, open_text
 from piecework._stream cimport make_room, scan_text
 from piecework._trie cimport DoubleArray, DoubleTrie, max_id
-from piecework._rows cimport encode_rows
 from piecework._types cimport (
     DONE,
     NEEDS_NORMALIZER,

@@ -78,43 +78,24 @@ static inline void pw_classify_plain(const uint8_t *block, const pw_classes *cla
    to 0x9F, all others to 0; and capitals to small letters where `fold` is 0x20 (else it is 0).
    Returns about how many bytes are 0: vector code may count some of the last 15 twice, and no
    more than 4,080. */
-static inline size_t pw_narrow1_plain(const uint8_t *chars, size_t n, uint8_t fold,
-                                      uint8_t *out) {
-    size_t zeros = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint8_t c = (chars[i] & 0xE0) == 0x80 ? 0 : chars[i];
-        out[i] = c | ((uint8_t)(c - 'A') < 26 ? fold : 0);
-        zeros += c == 0;
-    }
-    return zeros;
-}
-
 static inline uint8_t pw_narrow_char(uint32_t c) {
     if (c - 0x2010 < 0x20) return (uint8_t)(0x80 + (c - 0x2010));
     return c > 0xFF || (c & 0xE0) == 0x80 ? 0 : (uint8_t)c;
 }
 
-static inline size_t pw_narrow2_plain(const uint16_t *chars, size_t n, uint8_t fold,
-                                      uint8_t *out) {
-    size_t zeros = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint8_t c = pw_narrow_char(chars[i]);
-        out[i] = c | ((uint8_t)(c - 'A') < 26 ? fold : 0);
-        zeros += c == 0;
+#define PW_NARROW_PLAIN(name, type)                                                      \
+    static inline size_t name(const type *chars, size_t n, uint8_t fold, uint8_t *out) { \
+        size_t zeros = 0;                                                                \
+        for (size_t i = 0; i < n; i++) {                                                 \
+            uint8_t c = pw_narrow_char(chars[i]);                                        \
+            out[i] = c | ((uint8_t)(c - 'A') < 26 ? fold : 0);                           \
+            zeros += c == 0;                                                             \
+        }                                                                                \
+        return zeros;                                                                    \
     }
-    return zeros;
-}
-
-static inline size_t pw_narrow4_plain(const uint32_t *chars, size_t n, uint8_t fold,
-                                      uint8_t *out) {
-    size_t zeros = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint8_t c = pw_narrow_char(chars[i]);
-        out[i] = c | ((uint8_t)(c - 'A') < 26 ? fold : 0);
-        zeros += c == 0;
-    }
-    return zeros;
-}
+PW_NARROW_PLAIN(pw_narrow1_plain, uint8_t)
+PW_NARROW_PLAIN(pw_narrow2_plain, uint16_t)
+PW_NARROW_PLAIN(pw_narrow4_plain, uint32_t)
 
 #define PW_HASH_FACTOR 0x9E3779B97F4A7C15ull
 

@@ -298,8 +298,8 @@ cdef void drop_row(Window* window, Py_ssize_t row) noexcept nogil:
 cdef Status flush_window(Task* task) noexcept nogil:
     """Encode what is in the window, and leave it empty.
 
-    Ensures   DONE, or: NO_MEMORY, and nothing is of use. NEEDS_SPLIT: a special token stands
-              in task.row, and only what is before that row is encoded
+    Ensures   DONE, or: NO_MEMORY, and nothing is of use. NEEDS_SPLIT, NEEDS_REPAIR,
+              NEEDS_NORMALIZER: so does task.row, and only what is before that row is encoded
     """
     cdef Workspace* workspace = task.workspace
     cdef Window* window = &workspace.window
@@ -555,9 +555,7 @@ cdef Status scan_missed(Task* task) noexcept nogil:
     part_items = min(<Py_ssize_t>PART_ITEMS, max(<Py_ssize_t>16, n // 12))
     for i in range(window.n_missed):
         token = window.missed[i]
-        while odd < window.n_odd and window.odd[odd] < token:
-            odd += 1
-        if odd < window.n_odd and window.odd[odd] == token:
+        if is_odd(window, token, &odd):
             status = scan_odd(task, token, &segment)
         elif scan_word(
             task.tables, window.stage + window.starts[token],
@@ -575,6 +573,18 @@ cdef Status scan_missed(Task* task) noexcept nogil:
                 leave_out_row(task, window.segments[segment].row)
             return status
     return DONE
+
+
+cdef inline bint is_odd(
+    const Window* window, uint32_t token, Py_ssize_t* at
+) noexcept nogil:
+    """Say whether a token is odd; `at` is where in their list it is looked for.
+
+    Requires  `at` is 0, or was moved here for a token that is not behind this one
+    """
+    while at[0] < window.n_odd and window.odd[at[0]] < token:
+        at[0] += 1
+    return at[0] < window.n_odd and window.odd[at[0]] == token
 
 
 cdef Status scan_odd(Task* task, uint32_t token, Py_ssize_t* at_segment) noexcept nogil:
@@ -653,21 +663,19 @@ cdef void note_missed(Workspace* workspace, bint short_ids) noexcept nogil:
     cdef const int64_t* stops = window.row_stops + window.n_unstaged
     cdef int64_t start = (stops - 1)[0] if window.n_unstaged else 0
     cdef Py_ssize_t i, odd = 0
+    cdef uint32_t token
     cdef Result* result
     cdef const Bucket* bucket
     cdef Key key
     for i in range(window.n_missed):
-        result = &window.results[window.missed[i]]
+        token = window.missed[i]
+        result = &window.results[token]
         set_result(result, workspace.walked.data, start, stops[i] - start, short_ids)
         start = stops[i]
-        while odd < window.n_odd and window.odd[odd] < window.missed[i]:
-            odd += 1
-        if result.n == MANY or (
-            odd < window.n_odd and window.odd[odd] == window.missed[i]
-        ):
+        if is_odd(window, token, &odd) or result.n == MANY:
             continue
-        if window.stops[window.missed[i]] - window.starts[window.missed[i]] <= MAX_WORD_BYTES:
-            place_tokens(&workspace.memo, window, window.missed[i], 1, &key, &bucket)
+        if window.stops[token] - window.starts[token] <= MAX_WORD_BYTES:
+            place_tokens(&workspace.memo, window, token, 1, &key, &bucket)
             remember(&workspace.memo, <Bucket*>bucket, &key, result)
 
 

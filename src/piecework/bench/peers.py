@@ -47,7 +47,7 @@ class Peer:
         if self.most_threads is not None and threads > self.most_threads:
             raise NotThere(f"{self.package} has no call that uses {threads} threads")
         self.threads = threads
-        self.library = _import(self.module, self.package)
+        self.imported = _import(self.module, self.package)
         self.load(folder)
 
     def load(self, folder: str) -> None:
@@ -77,7 +77,7 @@ class Piecework(Peer):
     module = "piecework"
 
     def load(self, folder: str) -> None:
-        self.tokenizer = self.library.WordPieceTokenizer.from_hf_json(_json(folder))
+        self.tokenizer = self.imported.WordPieceTokenizer.from_hf_json(_json(folder))
         self._options = self._thread_options()
 
     def _thread_options(self) -> dict[str, int]:
@@ -109,7 +109,7 @@ class NanoToken(Peer):
     module = "nanotoken"
 
     def load(self, folder: str) -> None:
-        self.tokenizer = self.library.Tokenizer(_json(folder))
+        self.tokenizer = self.imported.Tokenizer(_json(folder))
         self.tokenizer.clear_cache()
         self.parallel = self.threads > 1
 
@@ -134,41 +134,10 @@ class NanoToken(Peer):
         )
 
 
-class Tokenizers(Peer):
-    package = "tokenizers"
-    module = "tokenizers"
-    one_in = 20
+class ManyEncodings(Peer):
+    """A package whose calls are those of tokenizers: an object with ``ids`` for each text."""
 
-    def load(self, folder: str) -> None:
-        if not hasattr(self.library.Tokenizer, "encode_batch_fast"):
-            raise NotThere("tokenizers is not of version 0, but that of the peer tokenizers-1")
-        self.tokenizer = self.library.Tokenizer.from_file(_json(folder))
-        self.tokenizer.no_truncation()
-        self.tokenizer.no_padding()
-
-    def encode_batch(self, texts: list[str]) -> Any:
-        return self.tokenizer.encode_batch_fast(texts, add_special_tokens=False)
-
-    def rows(self, result: Any) -> Iterable[list[int]]:
-        return (row.ids for row in result)
-
-    def encode_one(self, text: str) -> Any:
-        return self.tokenizer.encode(text, add_special_tokens=False).ids
-
-
-class Tokenizers1(Peer):
-    """The pre-release 1.0, which is for an environment of its own."""
-
-    package = "tokenizers"
-    module = "tokenizers"
-    one_in = 2
-
-    def load(self, folder: str) -> None:
-        if hasattr(self.library.Tokenizer, "encode_batch_fast"):
-            raise NotThere("tokenizers is not of version 1; give an interpreter that has it")
-        self.tokenizer = self.library.Tokenizer.from_file(_json(folder))
-        self.tokenizer.truncation = None
-        self.tokenizer.padding = None
+    tokenizer: Any
 
     def encode_batch(self, texts: list[str]) -> Any:
         return self.tokenizer.encode_batch(texts, add_special_tokens=False)
@@ -180,13 +149,44 @@ class Tokenizers1(Peer):
         return self.tokenizer.encode(text, add_special_tokens=False).ids
 
 
+class Tokenizers(ManyEncodings):
+    package = "tokenizers"
+    module = "tokenizers"
+    one_in = 20
+
+    def load(self, folder: str) -> None:
+        if not hasattr(self.imported.Tokenizer, "encode_batch_fast"):
+            raise NotThere("tokenizers is not of version 0, but that of the peer tokenizers-1")
+        self.tokenizer = self.imported.Tokenizer.from_file(_json(folder))
+        self.tokenizer.no_truncation()
+        self.tokenizer.no_padding()
+
+    def encode_batch(self, texts: list[str]) -> Any:
+        return self.tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+
+
+class Tokenizers1(ManyEncodings):
+    """The pre-release 1.0, which is for an environment of its own."""
+
+    package = "tokenizers"
+    module = "tokenizers"
+    one_in = 2
+
+    def load(self, folder: str) -> None:
+        if hasattr(self.imported.Tokenizer, "encode_batch_fast"):
+            raise NotThere("tokenizers is not of version 1; give an interpreter that has it")
+        self.tokenizer = self.imported.Tokenizer.from_file(_json(folder))
+        self.tokenizer.truncation = None
+        self.tokenizer.padding = None
+
+
 class Splintr(Peer):
     package = "splintr-rs"
     module = "splintr"
     adds_special = True
 
     def load(self, folder: str) -> None:
-        self.tokenizer = self.library.from_json(_json(folder))
+        self.tokenizer = self.imported.from_json(_json(folder))
 
     def encode_batch(self, texts: list[str]) -> Any:
         return self.tokenizer.encode_batch_flat(texts)
@@ -201,7 +201,7 @@ class Tokie(Peer):
     module = "tokie"
 
     def load(self, folder: str) -> None:
-        self.tokenizer = self.library.Tokenizer.from_json(_json(folder))
+        self.tokenizer = self.imported.Tokenizer.from_json(_json(folder))
 
     def encode_batch(self, texts: list[str]) -> Any:
         return self.tokenizer.encode_batch_flat(texts, add_special_tokens=False)
@@ -221,7 +221,7 @@ class TensorFlowText(Peer):
             tensorflow.config.threading.set_intra_op_parallelism_threads(self.threads)
             tensorflow.config.threading.set_inter_op_parallelism_threads(self.threads)
         vocab = Path(_vocab(folder)).read_bytes().decode().removesuffix("\n").split("\n")
-        self.tokenizer = self.library.FastBertTokenizer(
+        self.tokenizer = self.imported.FastBertTokenizer(
             vocab,
             suffix_indicator="##",
             max_bytes_per_word=100,
@@ -245,7 +245,7 @@ class Iree(Peer):
     most_threads = 1
 
     def load(self, folder: str) -> None:
-        self.tokenizer = self.library.Tokenizer.from_file(_json(folder))
+        self.tokenizer = self.imported.Tokenizer.from_file(_json(folder))
 
     def encode_batch(self, texts: list[str]) -> Any:
         return self.tokenizer.encode_batch_to_array(texts)
@@ -264,7 +264,7 @@ class FlashTokenizer(Peer):
     NO_LIMIT = 1 << 30  # of tokens; it would cut at 512
 
     def load(self, folder: str) -> None:
-        self.tokenizer = self.library.BertTokenizerFlash(
+        self.tokenizer = self.imported.BertTokenizerFlash(
             _vocab(folder), do_lower_case=_lowercase(folder), model_max_length=self.NO_LIMIT
         ).tokenizer
 
@@ -281,11 +281,11 @@ class BlingFire(Peer):
     most_threads = 1
 
     def load(self, folder: str) -> None:
-        path = Path(self.library.__file__).with_name("bert_base_tok.bin")
-        self.model = self.library.load_model(str(path))
+        path = Path(self.imported.__file__).with_name("bert_base_tok.bin")
+        self.model = self.imported.load_model(str(path))
 
     def encode_batch(self, texts: list[str]) -> Any:
-        text_to_ids, model = self.library.text_to_ids, self.model
+        text_to_ids, model = self.imported.text_to_ids, self.model
         # Room for the ids is made, and zeroed, for each text: as little as is surely enough.
         return [
             text_to_ids(model, text, len(text) * (1 if text.isascii() else 4) + 1, 100, True)
@@ -301,29 +301,20 @@ class Laghu(Peer):
     module = "laghu_rs"
 
     def load(self, folder: str) -> None:
-        self.tokenizer = self.library.WordPiece(Path(_json(folder)).read_text("utf-8"))
+        self.tokenizer = self.imported.WordPiece(Path(_json(folder)).read_text("utf-8"))
 
     def encode_batch(self, texts: list[str]) -> Any:
         return self.tokenizer.batch(texts, threads=self.threads)
 
 
-class Morpheme(Peer):
+class Morpheme(ManyEncodings):
     package = "morpheme"
     module = "morpheme"
     one_in = 10
     most_threads = 1
 
     def load(self, folder: str) -> None:
-        self.tokenizer = self.library.Tokenizer.from_file(_json(folder))
-
-    def encode_batch(self, texts: list[str]) -> Any:
-        return self.tokenizer.encode_batch(texts, add_special_tokens=False)
-
-    def rows(self, result: Any) -> Iterable[list[int]]:
-        return (row.ids for row in result)
-
-    def encode_one(self, text: str) -> Any:
-        return self.tokenizer.encode(text, add_special_tokens=False).ids
+        self.tokenizer = self.imported.Tokenizer.from_file(_json(folder))
 
 
 OURS = "piecework"
