@@ -1,19 +1,24 @@
 """Text of bytes: which characters have one, and what each of them is."""
 
 from piecework._types cimport uint8_t, uint32_t
-from piecework._vector cimport ByteClasses
+from piecework._vector cimport ByteClasses, Bytes
 
-# The words of most texts are of few characters, and the memo wants short keys. So a text is made
-# one of bytes first:
+# The memo wants short keys, and vector code many characters at a time: so a text is made one of
+# bytes first. Characters with equal entries are the same to the scanner and share a byte: to an
+# uncased vocabulary U+0105, an a with a tail, is an a. Which characters have one is a matter of
+# the vocabulary:
 #
-#     00         any character that has none of these bytes
-#     01 to 7F   U+0001 to U+007F; capitals become small letters, where that changes no result
-#     80 to 9F   U+2010 to U+202F: dashes, quotation marks, the ellipsis
-#     A0 to FF   U+00A0 to U+00FF
+#     00                no byte of any character
+#     20                white space, all of it
+#     21 to 7E          visible ASCII; capitals become small letters, where that changes no result
+#     80 to FF          letters, the most frequent ones of the vocabulary; and of those that it
+#     (41 to 5A, too,   does not have, which are all the same
+#     if no capitals)
+#     01 to 1F, 7F      isolated characters, and what vanishes
 cdef struct ByteTable:
+    Bytes bytes
     ByteClasses classes
-    uint32_t[256] entries  # of the CharTable, for the character of each byte
-    uint8_t fold  # 0x20 if capitals become small letters, else 0
+    uint32_t[256] entries  # of the CharTable, for the characters of each byte
     bint usable  # if not, no text may be made one of bytes
 
 

@@ -1,10 +1,9 @@
 """Derives the table of bytes from the table of characters, so that the two cannot disagree."""
 
-from libc.string cimport memset
+from libc.string cimport memmove, memset
 
 from piecework._char_table cimport (
-    DROPPED, ENDS_WORD, EXPANDS, KEPT, KIND_MASK, RARE, REORDERS, SURROGATE, entry_of,
-    starts_special,
+    DROPPED, ENDS_WORD, EXPANDS, KEPT, KIND_MASK, RARE, REORDERS, SURROGATE, starts_special,
 )
 from piecework._types cimport uint8_t, uint32_t
 from piecework._vector cimport ISOLATED, LETTER, N_EXCEPTIONS, ODD, SPECIAL, ByteClasses
@@ -12,25 +11,135 @@ from piecework._vector cimport ISOLATED, LETTER, N_EXCEPTIONS, ODD, SPECIAL, Byt
 
 cdef enum:
     CASE = 0x20  # between an ASCII capital and its small letter
+    N_CHARS = 0x10000
+    FIRST_VISIBLE = 0x21
+    LAST_VISIBLE = 0x7E
+    N_LETTER_BYTES = 0x80 + 26
+    # What is isolated and of this block comes first, as there are few bytes: dashes, quotation
+    # marks, the ellipsis.
+    FIRST_PUNCTUATION = 0x2010
+    LAST_PUNCTUATION = 0x2027
+    MAP_BITS = 10
+    MAP_SIZE = 1 << 10  # more than twice as many as there are bytes
+
+
+# Which byte there is for an entry: a hash table.
+cdef struct ByteMap:
+    uint32_t[MAP_SIZE] entries
+    uint8_t[MAP_SIZE] bytes  # 0: none
 
 
 cdef void fill_byte_table(ByteTable* table, const uint32_t* entries) noexcept nogil:
+    cdef ByteMap found
     cdef uint32_t byte
     memset(table, 0, sizeof(ByteTable))
+    memset(&found, 0, sizeof(ByteMap))
     table.classes.of_byte[0] = LETTER | ODD | SPECIAL  # nobody knows which character it is
-    for byte in range(<uint32_t>1, <uint32_t>256):
-        table.entries[byte] = entry_of(entries, char_of(byte))
-        table.classes.of_byte[byte] = class_of(table.entries[byte])
+    for byte in range(<uint32_t>c' ', <uint32_t>LAST_VISIBLE + 1):
+        set_byte(table, byte, entries[byte])
     table.usable = table.classes.of_byte[c' '] == 0  # it is put between texts
-    if folds(table):
-        table.fold = CASE
-        for byte in range(<uint32_t>c'A', <uint32_t>c'Z' + 1):
+    table.bytes.fold = CASE if folds(table) else 0
+    for byte in range(<uint32_t>FIRST_VISIBLE, <uint32_t>LAST_VISIBLE + 1):
+        if table.bytes.fold and c'A' <= byte <= c'Z':
             table.classes.of_byte[byte | CASE] |= table.classes.of_byte[byte] & SPECIAL
+        elif not table.classes.of_byte[byte] & (ODD | SPECIAL):
+            place_of_byte(&found, entries[byte])[0] = byte
+    give_letters(table, entries, &found)
+    give_others(table, entries, &found)
+    fill_chars(table, entries, &found)
     list_exceptions(&table.classes)
 
 
-cdef uint32_t char_of(uint32_t byte) noexcept nogil:
-    return byte - 0x80 + 0x2010 if 0x80 <= byte < 0xA0 else byte
+cdef void set_byte(ByteTable* table, uint32_t byte, uint32_t entry) noexcept nogil:
+    table.entries[byte] = entry
+    table.classes.of_byte[byte] = class_of(entry)
+
+
+cdef uint8_t* place_of_byte(ByteMap* found, uint32_t entry) noexcept nogil:
+    """Return where the byte of an entry stands or is to be put: 0 if it has none."""
+    cdef uint32_t at = <uint32_t>(entry * <uint32_t>0x9E3779B1u) >> (32 - MAP_BITS)
+    while found.bytes[at] and found.entries[at] != entry:
+        at = (at + 1) % MAP_SIZE
+    found.entries[at] = entry
+    return &found.bytes[at]
+
+
+cdef void give_letters(
+    ByteTable* table, const uint32_t* entries, ByteMap* found
+) noexcept nogil:
+    """Give bytes to the most frequent letters, which are those of the lowest symbols."""
+    cdef uint32_t[N_LETTER_BYTES] letters  # their entries, ascending
+    cdef Py_ssize_t n = 0, i, most = N_LETTER_BYTES if table.bytes.fold else 0x80
+    cdef uint32_t cp, byte
+    for cp in range(<uint32_t>N_CHARS):
+        if (
+            entries[cp] & KIND_MASK == KEPT
+            and (n < most or entries[cp] < letters[n - 1])
+            and not place_of_byte(found, entries[cp])[0]
+        ):
+            n = insert(letters, n, most, entries[cp])
+    for i in range(most):
+        byte = 0x80 + i if i < 0x80 else c'A' + i - 0x80
+        set_byte(table, byte, letters[i] if i < n else KEPT)
+        if i < n:
+            place_of_byte(found, letters[i])[0] = byte
+
+
+cdef Py_ssize_t insert(
+    uint32_t* numbers, Py_ssize_t n, Py_ssize_t most, uint32_t number
+) noexcept nogil:
+    """Keep the lowest of n different numbers and one that may be new; return how many.
+
+    Requires  they ascend; the new one is lower than the last if there are `most`
+    """
+    cdef Py_ssize_t at = n
+    while at and numbers[at - 1] >= number:
+        at -= 1
+    if at < n and numbers[at] == number:
+        return n
+    n = min(n + 1, most)
+    memmove(numbers + at + 1, numbers + at, (n - at - 1) * sizeof(uint32_t))
+    numbers[at] = number
+    return n
+
+
+cdef void give_others(
+    ByteTable* table, const uint32_t* entries, ByteMap* found
+) noexcept nogil:
+    """Give bytes to what is isolated or vanishes, as long as there are some."""
+    cdef uint32_t i, cp, next_free = 1
+    cdef uint32_t n_first = LAST_PUNCTUATION + 1 - FIRST_PUNCTUATION
+    for i in range(n_first + N_CHARS):
+        cp = FIRST_PUNCTUATION + i if i < n_first else i - n_first
+        if (
+            class_of(entries[cp]) & (ODD | SPECIAL)
+            or is_space(entries[cp])
+            or entries[cp] & KIND_MASK == KEPT
+            or place_of_byte(found, entries[cp])[0]
+        ):
+            continue
+        place_of_byte(found, entries[cp])[0] = next_free
+        set_byte(table, next_free, entries[cp])
+        next_free = next_free + 1 if next_free + 1 != c' ' else 0x7F
+        if next_free == 0x80:
+            return
+
+
+cdef void fill_chars(
+    ByteTable* table, const uint32_t* entries, ByteMap* found
+) noexcept nogil:
+    cdef uint32_t cp
+    for cp in range(<uint32_t>N_CHARS):
+        if c' ' <= cp <= LAST_VISIBLE:
+            table.bytes.of_char[cp] = cp
+        elif class_of(entries[cp]) & (ODD | SPECIAL):
+            table.bytes.of_char[cp] = 0
+        elif is_space(entries[cp]):
+            table.bytes.of_char[cp] = c' '
+        else:
+            table.bytes.of_char[cp] = place_of_byte(found, entries[cp])[0]
+    for cp in range(<uint32_t>c'A', <uint32_t>c'Z' + 1):
+        table.bytes.of_char[cp] |= table.bytes.fold
 
 
 cdef uint8_t class_of(uint32_t entry) noexcept nogil:
@@ -39,13 +148,15 @@ cdef uint8_t class_of(uint32_t entry) noexcept nogil:
     if kind == EXPANDS or kind == REORDERS or kind == SURROGATE:
         return special | LETTER | ODD
     kind &= ~<uint32_t>RARE
-    if kind == KEPT:
-        return special | LETTER
     if kind == KEPT | ENDS_WORD:
         return special | ISOLATED
-    if kind == DROPPED:  # it joins what stands on both sides of it
-        return special | LETTER | ODD
+    if kind == KEPT or kind == DROPPED:  # which joins what stands on both sides of it
+        return special | LETTER
     return special
+
+
+cdef bint is_space(uint32_t entry) noexcept nogil:
+    return entry & KIND_MASK == ENDS_WORD
 
 
 cdef bint folds(const ByteTable* table) noexcept nogil:
@@ -63,8 +174,8 @@ cdef bint folds(const ByteTable* table) noexcept nogil:
 cdef void list_exceptions(ByteClasses* classes) noexcept nogil:
     """Find the bytes that are not what vector code guesses."""
     cdef uint32_t byte, n = 0
-    for byte in range(<uint32_t>c'!', <uint32_t>256):
-        if byte > c'~' and byte < 0xC0:
+    for byte in range(<uint32_t>FIRST_VISIBLE, <uint32_t>256):
+        if byte == 0x7F:
             continue  # it does not guess
         if classes.of_byte[byte] != (LETTER if is_letter(byte) else ISOLATED):
             if n < N_EXCEPTIONS:
@@ -78,5 +189,5 @@ cdef bint is_letter(uint32_t byte) noexcept nogil:
         c'0' <= byte <= c'9'
         or c'A' <= byte <= c'Z'
         or c'a' <= byte <= c'z'
-        or byte >= 0xC0
+        or byte >= 0x80
     )

@@ -33,9 +33,9 @@ cdef enum:
 
 def encode_alone(
     Encoder encoder not None, Texts texts not None, Sink sink not None,
-    template, memo_bytes, Py_ssize_t limit,
+    template, memo_bytes, limit,
 ):
-    """Encode texts on this thread, if they have fewer than `limit` characters.
+    """Encode texts on this thread, if they have fewer than `limit` characters; None: any number.
 
     Returns
     -------
@@ -54,8 +54,9 @@ def encode_alone(
     """
     cdef BatchJob job
     cdef Room room
-    cdef Py_ssize_t n_chars = texts.n_chars(limit)
-    if n_chars >= limit:
+    # No more are counted than it takes: each text is a look into memory of its own.
+    cdef Py_ssize_t n_chars = texts.n_chars(GIL_WORTHY_CHARS if limit is None else limit)
+    if limit is not None and n_chars >= limit:
         return False
     before, after = template
     job = BatchJob.__new__(BatchJob, encoder, texts, sink, before, after, 1, memo_bytes)

@@ -4,8 +4,8 @@
    for each instruction set, in a file of its own, with the set's suffix. The names without a suffix
    are those that the kernels call. tests/vector_check.c compares the two. Where there is no such
    file, and with PIECEWORK_PLAIN defined, the kernels get plain C; it knows nothing of the order of
-   a number's bytes but in what a hash is. Two functions exist for AVX-512, too: these are chosen
-   when the program runs. */
+   a number's bytes but in what a hash is. Those that look at 64 bytes exist for AVX-512, too: these
+   are chosen when the program runs. */
 
 #ifndef PIECEWORK_VECTOR_H
 #define PIECEWORK_VECTOR_H
@@ -36,10 +36,18 @@
 
 #define PW_N_EXCEPTIONS 2
 
+/* The bytes that characters become: of the Basic Multilingual Plane here, all others become 0.
+   U+0020 to U+007E become themselves, but capitals small letters where `fold` is 0x20 (else it is
+   0): vector code does not look them up. */
+typedef struct {
+    uint8_t of_char[0x10000];
+    uint8_t fold;
+} pw_bytes;
+
 /* The classes of all bytes. Vector code guesses that ASCII letters and digits and the bytes from
-   0xC0 on are letters, that U+0020 is white space and that the rest of visible ASCII is isolated,
-   and leaves it to the table what the others are: those below, those in between, and the
-   exceptions, for which the guess is wrong. */
+   0x80 on are letters, that 0x20 is white space and that the rest of visible ASCII is isolated,
+   and leaves it to the table what the others are: those below, 0x7F, and the exceptions, for which
+   the guess is wrong. */
 typedef struct {
     uint8_t of_byte[256];
     uint8_t exceptions[PW_N_EXCEPTIONS]; /* any byte that needs asking, as often as it takes */
@@ -60,6 +68,22 @@ typedef struct {
 
 /* ---- plain C ---- */
 
+static inline int pw_count_bits(uint64_t mask) {
+    mask -= mask >> 1 & 0x5555555555555555ull;
+    mask = (mask & 0x3333333333333333ull) + (mask >> 2 & 0x3333333333333333ull);
+    mask = (mask + (mask >> 4)) & 0x0F0F0F0F0F0F0F0Full;
+    return (int)(mask * 0x0101010101010101ull >> 56);
+}
+
+/* Requires  mask is not 0 */
+static inline int pw_lowest_bit(uint64_t mask) {
+#if defined(__GNUC__) || defined(__clang__)
+    return __builtin_ctzll(mask);
+#else
+    return pw_count_bits((mask & (0 - mask)) - 1);
+#endif
+}
+
 static inline void pw_classify_plain(const uint8_t *block, const pw_classes *classes,
                                      pw_masks *masks) {
     uint64_t letters = 0, isolated = 0, unsure = 0;
@@ -74,24 +98,19 @@ static inline void pw_classify_plain(const uint8_t *block, const pw_classes *cla
     masks->unsure = unsure;
 }
 
-/* Characters to bytes: U+0001 to U+007F and U+00A0 to U+00FF as they are, U+2010 to U+202F to 0x80
-   to 0x9F, all others to 0; and capitals to small letters where `fold` is 0x20 (else it is 0).
-   Returns about how many bytes are 0: vector code may count some of the last 15 twice, and no
-   more than 4,080. */
-static inline uint8_t pw_narrow_char(uint32_t c) {
-    if (c - 0x2010 < 0x20) return (uint8_t)(0x80 + (c - 0x2010));
-    return c > 0xFF || (c & 0xE0) == 0x80 ? 0 : (uint8_t)c;
+static inline uint8_t pw_byte_of(const pw_bytes *bytes, uint32_t c) {
+    return c < 0x10000 ? bytes->of_char[c] : 0;
 }
 
-#define PW_NARROW_PLAIN(name, type)                                                      \
-    static inline size_t name(const type *chars, size_t n, uint8_t fold, uint8_t *out) { \
-        size_t zeros = 0;                                                                \
-        for (size_t i = 0; i < n; i++) {                                                 \
-            uint8_t c = pw_narrow_char(chars[i]);                                        \
-            out[i] = c | ((uint8_t)(c - 'A') < 26 ? fold : 0);                           \
-            zeros += c == 0;                                                             \
-        }                                                                                \
-        return zeros;                                                                    \
+/* Characters to bytes. Returns how many of these are 0, of the last 15 perhaps twice. */
+#define PW_NARROW_PLAIN(name, type)                                                              \
+    static inline size_t name(const type *chars, size_t n, const pw_bytes *bytes, uint8_t *out) { \
+        size_t zeros = 0;                                                                        \
+        for (size_t i = 0; i < n; i++) {                                                         \
+            out[i] = pw_byte_of(bytes, chars[i]);                                                \
+            zeros += out[i] == 0;                                                                \
+        }                                                                                        \
+        return zeros;                                                                            \
     }
 PW_NARROW_PLAIN(pw_narrow1_plain, uint8_t)
 PW_NARROW_PLAIN(pw_narrow2_plain, uint16_t)
@@ -165,23 +184,47 @@ static inline void pw_fill_tables(void) {
     }
 }
 
-/* The loop over all characters: 16 at a time, the last ones twice if need be. `bytes` is the type
-   of a vector of the set. */
-#define PW_NARROW(name, size, type, set, bytes)                                             \
-    static inline size_t name(const type *chars, size_t n, uint8_t fold, uint8_t *out) {    \
-        bytes counts = {0}, v;                                                              \
-        if (n < 16) return pw_narrow##size##_plain(chars, n, fold, out);                    \
-        for (size_t i = 0; i + 16 <= n; i += 16) {                                          \
-            v = pw_narrow16_##size##_##set(chars + i);                                      \
-            counts = pw_count_zeros_##set(counts, v);                                       \
-            pw_store_##set(out + i, pw_fold_##set(v, fold));                                \
-        }                                                                                   \
-        if (n % 16) {                                                                       \
-            v = pw_narrow16_##size##_##set(chars + n - 16);                                 \
-            counts = pw_count_zeros_##set(counts, v);                                       \
-            pw_store_##set(out + n - 16, pw_fold_##set(v, fold));                           \
-        }                                                                                   \
-        return pw_sum_##set(counts);                                                        \
+/* Characters that need looking up mostly stand alone; where three stand together, there are more, and
+   all are looked up. */
+static inline int pw_are_many(uint64_t others) { return (others & others >> 1 & others >> 2) != 0; }
+
+/* Look up the characters that have a bit; return how many of them have no byte. */
+#define PW_NARROW_FEW(size, type)                                                            \
+    static inline size_t pw_narrow_few##size(const type *chars, uint64_t others,             \
+                                             const pw_bytes *bytes, uint8_t *out) {          \
+        size_t zeros = 0;                                                                    \
+        for (; others; others &= others - 1) {                                               \
+            int i = pw_lowest_bit(others);                                                   \
+            out[i] = pw_byte_of(bytes, chars[i]);                                            \
+            zeros += out[i] == 0;                                                            \
+        }                                                                                    \
+        return zeros;                                                                        \
+    }
+PW_NARROW_FEW(1, uint8_t)
+PW_NARROW_FEW(2, uint16_t)
+PW_NARROW_FEW(4, uint32_t)
+
+/* The loop over all characters: 64 or 16 at a time, the last ones twice if need be. A set's
+   pw_narrow16 makes U+0020 to U+007E bytes, and returns a bit for each of the others. */
+#define PW_NARROW(size, type, set)                                                              \
+    static inline size_t pw_narrow##size##_##set(const type *chars, size_t n,                   \
+                                                 const pw_bytes *bytes, uint8_t *out) {         \
+        size_t zeros = 0, step;                                                                 \
+        uint64_t others;                                                                        \
+        if (n < 16) return pw_narrow##size##_plain(chars, n, bytes, out);                       \
+        for (size_t i = 0; i < n; i += step) {                                                  \
+            step = 16;                                                                          \
+            if (i + 16 > n) i = n - 16;                                                         \
+            others = pw_narrow16_##size##_##set(chars + i, bytes->fold, out + i);               \
+            for (; i + 64 <= n && step < 64; step += 16)                                        \
+                others |= (uint64_t)pw_narrow16_##size##_##set(chars + i + step, bytes->fold,   \
+                                                               out + i + step)                  \
+                          << step;                                                              \
+            zeros += pw_are_many(others)                                                        \
+                         ? pw_narrow##size##_plain(chars + i, step, bytes, out + i)             \
+                         : pw_narrow_few##size(chars + i, others, bytes, out + i);              \
+        }                                                                                       \
+        return zeros;                                                                           \
     }
 #else
 static inline void pw_fill_tables(void) {}
@@ -202,9 +245,6 @@ static inline void pw_fill_tables(void) {}
 #endif
 
 #define pw_widen PW_CHOSEN(pw_widen)
-#define pw_narrow1 PW_CHOSEN(pw_narrow1)
-#define pw_narrow2 PW_CHOSEN(pw_narrow2)
-#define pw_narrow4 PW_CHOSEN(pw_narrow4)
 #define pw_load_key PW_CHOSEN(pw_load_key)
 #define pw_cut_words PW_CHOSEN(pw_cut_words)
 #define pw_same_key PW_CHOSEN(pw_same_key)
@@ -230,27 +270,27 @@ static inline void pw_classify(const uint8_t *block, const pw_classes *classes, 
         PW_CHOSEN(pw_classify)(block, classes, masks);
 }
 
+#ifdef PIECEWORK_AVX512
+#define PW_NARROW_CHOSEN(size, type)                                                  \
+    static inline size_t pw_narrow##size(const type *chars, size_t n,                 \
+                                         const pw_bytes *bytes, uint8_t *out) {       \
+        if (pw_has_avx512) return pw_narrow##size##_avx512(chars, n, bytes, out);     \
+        return PW_CHOSEN(pw_narrow##size)(chars, n, bytes, out);                      \
+    }
+PW_NARROW_CHOSEN(1, uint8_t)
+PW_NARROW_CHOSEN(2, uint16_t)
+PW_NARROW_CHOSEN(4, uint32_t)
+#else
+#define pw_narrow1 PW_CHOSEN(pw_narrow1)
+#define pw_narrow2 PW_CHOSEN(pw_narrow2)
+#define pw_narrow4 PW_CHOSEN(pw_narrow4)
+#endif
+
 static inline uint16_t *pw_list_bits(uint64_t mask, uint16_t base, uint16_t *out) {
 #ifdef PIECEWORK_AVX512
     if (pw_has_avx512) return pw_list_bits_avx512(mask, base, out);
 #endif
     return PW_CHOSEN(pw_list_bits)(mask, base, out);
-}
-
-static inline int pw_count_bits(uint64_t mask) {
-    mask -= mask >> 1 & 0x5555555555555555ull;
-    mask = (mask & 0x3333333333333333ull) + (mask >> 2 & 0x3333333333333333ull);
-    mask = (mask + (mask >> 4)) & 0x0F0F0F0F0F0F0F0Full;
-    return (int)(mask * 0x0101010101010101ull >> 56);
-}
-
-/* Requires  mask is not 0 */
-static inline int pw_lowest_bit(uint64_t mask) {
-#if defined(__GNUC__) || defined(__clang__)
-    return __builtin_ctzll(mask);
-#else
-    return pw_count_bits((mask & (0 - mask)) - 1);
-#endif
 }
 
 #endif

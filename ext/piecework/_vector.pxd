@@ -12,6 +12,10 @@ cdef extern from "_vector.h" nogil:
         SPECIAL "PW_SPECIAL"
         N_EXCEPTIONS "PW_N_EXCEPTIONS"
 
+    ctypedef struct Bytes "pw_bytes":
+        uint8_t[0x10000] of_char
+        uint8_t fold
+
     ctypedef struct ByteClasses "pw_classes":
         uint8_t[256] of_byte
         uint8_t[2] exceptions
@@ -30,13 +34,13 @@ cdef extern from "_vector.h" nogil:
         const uint8_t* block, const ByteClasses* classes, Masks* masks
     ) noexcept
     size_t narrow1 "pw_narrow1"(
-        const uint8_t* chars, size_t n, uint8_t fold, uint8_t* out
+        const uint8_t* chars, size_t n, const Bytes* bytes, uint8_t* out
     ) noexcept
     size_t narrow2 "pw_narrow2"(
-        const uint16_t* chars, size_t n, uint8_t fold, uint8_t* out
+        const uint16_t* chars, size_t n, const Bytes* bytes, uint8_t* out
     ) noexcept
     size_t narrow4 "pw_narrow4"(
-        const uint32_t* chars, size_t n, uint8_t fold, uint8_t* out
+        const uint32_t* chars, size_t n, const Bytes* bytes, uint8_t* out
     ) noexcept
     uint32_t* cut_words "pw_cut_words"(
         const uint16_t* starts, const uint16_t* stops, size_t n, uint16_t* cuts, uint32_t* longer

@@ -29,7 +29,7 @@ static inline void pw_classify_neon(const uint8_t *block, const pw_classes *clas
     const uint8x16_t x1 = vdupq_n_u8(classes->exceptions[1]);
     for (int i = 0; i < 4; i++) {
         uint8x16_t v = vld1q_u8(block + 16 * i);
-        uint8x16_t high = vcgeq_u8(v, vdupq_n_u8(0xC0));
+        uint8x16_t high = vcgeq_u8(v, vdupq_n_u8(0x80));
         uint8x16_t letter = pw_in_range_neon(vorrq_u8(v, vdupq_n_u8(0x20)), 'a', 26);
         uint8x16_t known = pw_in_range_neon(v, ' ', '~' - ' ' + 1);
         uint8x16_t wrong = vorrq_u8(vceqq_u8(v, x0), vceqq_u8(v, x1));
@@ -42,51 +42,41 @@ static inline void pw_classify_neon(const uint8_t *block, const pw_classes *clas
     masks->unsure = ~pw_bits64_neon(sure);
 }
 
-static inline uint8x16_t pw_fold_neon(uint8x16_t v, uint8_t fold) {
-    return vorrq_u8(v, vandq_u8(pw_in_range_neon(v, 'A', 26), vdupq_n_u8(fold)));
+/* Store sixteen bytes; return a bit for each that is not of U+0020 to U+007E. */
+static inline uint32_t pw_narrow_bytes_neon(uint8x16_t v, uint8_t fold, uint8_t *out) {
+    uint8x16_t plain = pw_in_range_neon(v, ' ', '~' - ' ' + 1);
+    vst1q_u8(out, vorrq_u8(v, vandq_u8(pw_in_range_neon(v, 'A', 26), vdupq_n_u8(fold))));
+    if (vminvq_u8(plain)) return 0;
+    plain = vbicq_u8(vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201ull)), plain);
+    plain = vpaddq_u8(plain, plain);
+    plain = vpaddq_u8(plain, plain);
+    plain = vpaddq_u8(plain, plain);
+    return vgetq_lane_u16(vreinterpretq_u16_u8(plain), 0);
 }
 
-/* Count the zeros among the bytes of v, lane by lane; a lane counts to 255. */
-static inline uint8x16_t pw_count_zeros_neon(uint8x16_t counts, uint8x16_t v) {
-    return vqaddq_u8(counts, vandq_u8(vceqzq_u8(v), vdupq_n_u8(1)));
+static inline uint32_t pw_narrow16_1_neon(const uint8_t *chars, uint8_t fold, uint8_t *out) {
+    return pw_narrow_bytes_neon(vld1q_u8(chars), fold, out);
 }
 
-static inline size_t pw_sum_neon(uint8x16_t counts) { return vaddlvq_u8(counts); }
-
-static inline void pw_store_neon(uint8_t *out, uint8x16_t v) { vst1q_u8(out, v); }
-
-static inline uint8x16_t pw_narrow16_1_neon(const uint8_t *chars) {
-    uint8x16_t v = vld1q_u8(chars);
-    return vbicq_u8(v, pw_in_range_neon(v, 0x80, 0x20));
+/* What is no byte is saturated to 0xFF. */
+static inline uint32_t pw_narrow16_2_neon(const uint16_t *chars, uint8_t fold, uint8_t *out) {
+    uint8x8_t low = vqmovn_u16(vld1q_u16(chars)), high = vqmovn_u16(vld1q_u16(chars + 8));
+    return pw_narrow_bytes_neon(vcombine_u8(low, high), fold, out);
 }
 
-/* Eight 16-bit characters to what their bytes are. */
-static inline uint8x8_t pw_narrow8_neon(uint16x8_t v) {
-    uint16x8_t mark = vsubq_u16(v, vdupq_n_u16(0x2010));
-    uint16x8_t is_mark = vcltq_u16(mark, vdupq_n_u16(0x20));
-    uint16x8_t is_c1 = vcltq_u16(vsubq_u16(v, vdupq_n_u16(0x80)), vdupq_n_u16(0x20));
-    uint16x8_t is_low = vcltq_u16(v, vdupq_n_u16(0x100));
-    mark = vandq_u16(is_mark, vaddq_u16(mark, vdupq_n_u16(0x80)));
-    return vmovn_u16(vorrq_u16(mark, vandq_u16(vbicq_u16(is_low, is_c1), v)));
+static inline uint8x8_t pw_low8_neon(const uint32_t *chars) {
+    return vqmovn_u16(
+        vcombine_u16(vqmovn_u32(vld1q_u32(chars)), vqmovn_u32(vld1q_u32(chars + 4))));
 }
 
-static inline uint8x16_t pw_narrow16_2_neon(const uint16_t *chars) {
-    return vcombine_u8(pw_narrow8_neon(vld1q_u16(chars)), pw_narrow8_neon(vld1q_u16(chars + 8)));
+static inline uint32_t pw_narrow16_4_neon(const uint32_t *chars, uint8_t fold, uint8_t *out) {
+    uint8x16_t v = vcombine_u8(pw_low8_neon(chars), pw_low8_neon(chars + 8));
+    return pw_narrow_bytes_neon(v, fold, out);
 }
 
-/* Eight characters in 16 bits, those above U+FFFF as U+FFFF, which has no byte either. */
-static inline uint16x8_t pw_low8_neon(const uint32_t *chars) {
-    return vcombine_u16(vqmovn_u32(vld1q_u32(chars)), vqmovn_u32(vld1q_u32(chars + 4)));
-}
-
-static inline uint8x16_t pw_narrow16_4_neon(const uint32_t *chars) {
-    return vcombine_u8(pw_narrow8_neon(pw_low8_neon(chars)),
-                       pw_narrow8_neon(pw_low8_neon(chars + 8)));
-}
-
-PW_NARROW(pw_narrow1_neon, 1, uint8_t, neon, uint8x16_t)
-PW_NARROW(pw_narrow2_neon, 2, uint16_t, neon, uint8x16_t)
-PW_NARROW(pw_narrow4_neon, 4, uint32_t, neon, uint8x16_t)
+PW_NARROW(1, uint8_t, neon)
+PW_NARROW(2, uint16_t, neon)
+PW_NARROW(4, uint32_t, neon)
 
 static inline uint32_t *pw_cut_words_neon(const uint16_t *starts, const uint16_t *stops, size_t n,
                                           uint16_t *cuts, uint32_t *longer) {

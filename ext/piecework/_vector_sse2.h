@@ -18,7 +18,7 @@ static inline void pw_classify_sse2(const uint8_t *block, const pw_classes *clas
     const __m128i x1 = _mm_set1_epi8((char)classes->exceptions[1]);
     for (int i = 0; i < PW_BLOCK; i += 16) {
         __m128i v = _mm_loadu_si128((const __m128i *)(block + i));
-        __m128i high = pw_in_range_sse2(v, (char)0xC0, 0x40);
+        __m128i high = _mm_cmplt_epi8(v, _mm_setzero_si128());
         __m128i letter = pw_in_range_sse2(_mm_or_si128(v, _mm_set1_epi8(0x20)), 'a', 26);
         __m128i shown = pw_in_range_sse2(v, '!', '~' - '!' + 1);
         __m128i known = _mm_or_si128(shown, _mm_cmpeq_epi8(v, _mm_set1_epi8(0x20)));
@@ -34,85 +34,39 @@ static inline void pw_classify_sse2(const uint8_t *block, const pw_classes *clas
     masks->unsure = ~sure;
 }
 
-static inline __m128i pw_fold_sse2(__m128i v, uint8_t fold) {
-    return _mm_or_si128(
-        v, _mm_and_si128(pw_in_range_sse2(v, 'A', 26), _mm_set1_epi8((char)fold)));
-}
-
-/* Count the zeros among the bytes of v, lane by lane; a lane counts to 255. */
-static inline __m128i pw_count_zeros_sse2(__m128i counts, __m128i v) {
-    __m128i is_zero = _mm_cmpeq_epi8(v, _mm_setzero_si128());
-    return _mm_adds_epu8(counts, _mm_and_si128(is_zero, _mm_set1_epi8(1)));
-}
-
-static inline size_t pw_sum_sse2(__m128i counts) {
-    __m128i sums = _mm_sad_epu8(counts, _mm_setzero_si128());
-    return (size_t)_mm_cvtsi128_si32(sums) + (size_t)_mm_extract_epi16(sums, 4);
-}
-
-static inline void pw_store_sse2(uint8_t *out, __m128i v) {
+/* Store sixteen bytes; return a bit for each that is not of U+0020 to U+007E. */
+static inline uint32_t pw_narrow_bytes_sse2(__m128i v, uint8_t fold, uint8_t *out) {
+    __m128i is_capital = pw_in_range_sse2(v, 'A', 26);
+    int plain = _mm_movemask_epi8(pw_in_range_sse2(v, ' ', '~' - ' ' + 1));
+    v = _mm_or_si128(v, _mm_and_si128(is_capital, _mm_set1_epi8((char)fold)));
     _mm_storeu_si128((__m128i *)out, v);
+    return (uint32_t)plain ^ 0xFFFF;
 }
 
-static inline __m128i pw_narrow16_1_sse2(const uint8_t *chars) {
-    __m128i v = _mm_loadu_si128((const __m128i *)chars);
-    __m128i is_c1 = _mm_cmpeq_epi8(_mm_and_si128(v, _mm_set1_epi8((char)0xE0)),
-                                   _mm_set1_epi8((char)0x80));
-    return _mm_andnot_si128(is_c1, v);
+static inline uint32_t pw_narrow16_1_sse2(const uint8_t *chars, uint8_t fold, uint8_t *out) {
+    return pw_narrow_bytes_sse2(_mm_loadu_si128((const __m128i *)chars), fold, out);
 }
 
-/* Eight 16-bit characters to what their bytes are, in 16 bits. */
-static inline __m128i pw_narrow8_sse2(__m128i v) {
-    const __m128i top11 = _mm_set1_epi16((short)0xFFE0), zero = _mm_setzero_si128();
-    __m128i mark = _mm_sub_epi16(v, _mm_set1_epi16(0x2010));
-    __m128i is_mark = _mm_cmpeq_epi16(_mm_and_si128(mark, top11), zero);
-    __m128i is_c1 = _mm_cmpeq_epi16(_mm_and_si128(v, top11), _mm_set1_epi16(0x80));
-    __m128i is_low = _mm_cmpeq_epi16(_mm_srli_epi16(v, 8), zero);
-    mark = _mm_and_si128(is_mark, _mm_add_epi16(mark, _mm_set1_epi16(0x80)));
-    return _mm_or_si128(mark, _mm_and_si128(_mm_andnot_si128(is_c1, is_low), v));
+/* What is no byte is saturated to 0x00 or 0xFF. */
+static inline uint32_t pw_narrow16_2_sse2(const uint16_t *chars, uint8_t fold, uint8_t *out) {
+    __m128i low = _mm_loadu_si128((const __m128i *)chars);
+    __m128i high = _mm_loadu_si128((const __m128i *)(chars + 8));
+    return pw_narrow_bytes_sse2(_mm_packus_epi16(low, high), fold, out);
 }
 
-static inline __m128i pw_narrow16_2_sse2(const uint16_t *chars) {
-    return _mm_packus_epi16(pw_narrow8_sse2(_mm_loadu_si128((const __m128i *)chars)),
-                            pw_narrow8_sse2(_mm_loadu_si128((const __m128i *)(chars + 8))));
+static inline __m128i pw_low8_sse2(const uint32_t *chars) {
+    return _mm_packs_epi32(_mm_loadu_si128((const __m128i *)chars),
+                           _mm_loadu_si128((const __m128i *)(chars + 4)));
 }
 
-/* Four characters in 32 bits, those above U+FFFF to 0, and sign-extended so that they can be
-   packed by signed saturation. */
-static inline __m128i pw_low4_sse2(const uint32_t *chars) {
-    __m128i v = _mm_loadu_si128((const __m128i *)chars);
-    __m128i is_bmp = _mm_cmpeq_epi32(_mm_srli_epi32(v, 16), _mm_setzero_si128());
-    return _mm_srai_epi32(_mm_slli_epi32(_mm_and_si128(v, is_bmp), 16), 16);
+static inline uint32_t pw_narrow16_4_sse2(const uint32_t *chars, uint8_t fold, uint8_t *out) {
+    __m128i v = _mm_packus_epi16(pw_low8_sse2(chars), pw_low8_sse2(chars + 8));
+    return pw_narrow_bytes_sse2(v, fold, out);
 }
 
-static inline __m128i pw_narrow16_4_sse2(const uint32_t *chars) {
-    return _mm_packus_epi16(
-        pw_narrow8_sse2(_mm_packs_epi32(pw_low4_sse2(chars), pw_low4_sse2(chars + 4))),
-        pw_narrow8_sse2(_mm_packs_epi32(pw_low4_sse2(chars + 8), pw_low4_sse2(chars + 12))));
-}
-
-PW_NARROW(pw_narrow1_any_sse2, 1, uint8_t, sse2, __m128i)
-PW_NARROW(pw_narrow2_sse2, 2, uint16_t, sse2, __m128i)
-PW_NARROW(pw_narrow4_sse2, 4, uint32_t, sse2, __m128i)
-
-/* As above for texts of ASCII, which is most of them; any other one is done again. */
-static inline size_t pw_narrow1_sse2(const uint8_t *chars, size_t n, uint8_t fold, uint8_t *out) {
-    __m128i all = _mm_setzero_si128(), least = _mm_set1_epi8(-1), v;
-    if (n < 16) return pw_narrow1_plain(chars, n, fold, out);
-    for (size_t i = 0; i + 16 <= n; i += 16) {
-        v = _mm_loadu_si128((const __m128i *)(chars + i));
-        all = _mm_or_si128(all, v);
-        least = _mm_min_epu8(least, v);
-        pw_store_sse2(out + i, pw_fold_sse2(v, fold));
-    }
-    v = _mm_loadu_si128((const __m128i *)(chars + n - 16));
-    all = _mm_or_si128(all, v);
-    least = _mm_min_epu8(least, v);
-    pw_store_sse2(out + n - 16, pw_fold_sse2(v, fold));
-    least = _mm_cmpeq_epi8(least, _mm_setzero_si128());
-    if (_mm_movemask_epi8(_mm_or_si128(all, least)) == 0) return 0;
-    return pw_narrow1_any_sse2(chars, n, fold, out);
-}
+PW_NARROW(1, uint8_t, sse2)
+PW_NARROW(2, uint16_t, sse2)
+PW_NARROW(4, uint32_t, sse2)
 
 static inline uint32_t *pw_cut_words_sse2(const uint16_t *starts, const uint16_t *stops, size_t n,
                                           uint16_t *cuts, uint32_t *longer) {

@@ -26,6 +26,13 @@ cdef struct Segment:
     uint32_t first_token
 
 
+# How well the memo knows the words that come.
+cdef struct Acquaintance:
+    Py_ssize_t n_asked  # characters, since the last time it was judged
+    Py_ssize_t n_missed
+    Py_ssize_t n_passing  # characters to come that are not staged, as the memo is of no use to them
+
+
 # A token is here what the memo is asked about: a word, or a character that is isolated.
 cdef struct Window:
     Segment segments[MAX_SEGMENTS]
@@ -35,7 +42,7 @@ cdef struct Window:
     uint8_t* stage  # the bytes of segments, with a space behind each
     Py_ssize_t n_staged  # bytes
     Py_ssize_t most_staged  # more is not to wait; grows behind a row that needed Python
-    Py_ssize_t n_passing  # characters that are not staged, as the memo is of no use to such texts
+    Acquaintance known
     Py_ssize_t n_tokens
     uint16_t* starts  # of the tokens, in the stage
     uint16_t* stops

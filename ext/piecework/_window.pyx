@@ -16,8 +16,8 @@ from piecework._items cimport (
     literal_id,
 )
 from piecework._memo cimport (
-    MANY, MAX_WORD_BYTES, Bucket, Memo, Result, is_seasoned, free_memo, open_memo,
-    remember,
+    LONG, MANY, MAX_WORD_BYTES, Bucket, Elsewhere, Memo, Result, is_seasoned, free_memo,
+    open_memo, remember, remember_long,
 )
 from piecework._scan cimport Cursor, Special, Tables, Text, open_text, scan_word, special_at
 from piecework._stream cimport make_room, scan_text
@@ -25,7 +25,7 @@ from piecework._types cimport (
     DONE, NEEDS_SPLIT, NO_MEMORY, Status, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t,
 )
 from piecework._vector cimport (
-    BLOCK, ISOLATED, LETTER, ODD, SPECIAL, Key, Masks, classify, count_bits, cut_words, list_bits,
+    BLOCK, ISOLATED, LETTER, ODD, SPECIAL, Bytes, Key, Masks, classify, count_bits, cut_words, list_bits,
     load_key, lowest_bit, narrow1, narrow2, narrow4,
     prepare, same_key, widen,
 )
@@ -39,13 +39,14 @@ cdef enum:
     LOOK_TOKENS = 256  # that are looked up together: the first cache holds their buckets
     SHORT_IDS = 7  # that a Result holds
     LONG_IDS = 3
-    SLACK = 8  # ids are stored by four or eight
+    SLACK = 16  # ids are stored by four, eight or sixteen
     MIN_CHARS_TO_ODD = 32  # with more that have no byte, the memo is of no use
-    FIRST_PROBE_CHARS = 16
-    PROBE_CHARS = 64
-    # Where a memo that has seen something misses a third of a window's characters, this many that
-    # come next are walked without asking it.
-    PASS_CHARS = 1 << 16
+    PROBE_CHARS = 16
+    # Where a memo that has seen something misses one of so many characters, that many that come next
+    # are walked without asking it.
+    MISSES_TO_PASS = 4
+    PASS_CHARS = 1 << 18
+    JUDGED_CHARS = 1 << 15
 
 
 prepare()
@@ -73,7 +74,7 @@ cdef bint open_window(
     if workspace.memo.memory != NULL and workspace.memo.n_bytes != memo_bytes:
         free_memo(&workspace.memo)
         workspace.n_chars = n_chars
-        window.n_passing = 0
+        memset(&window.known, 0, sizeof(Acquaintance))
     window.stages = workspace.memo.memory != NULL or workspace.n_chars >= MEMO_WORTHY_CHARS
     if not window.stages:
         return True
@@ -132,9 +133,10 @@ cdef Status add_row(Task* task, const Text* text, Py_ssize_t row) noexcept nogil
     cdef bint is_full = window.n_segments == MAX_SEGMENTS
     cdef Py_ssize_t at = 0, room, n
     cdef Status status
-    if window.n_passing > 0:
-        window.n_passing -= text.n_chars
-    while window.stages and window.n_passing <= 0:
+    cdef Acquaintance* known = &window.known
+    if known.n_passing > 0:
+        known.n_passing -= text.n_chars
+    while window.stages and known.n_passing <= 0:
         n = text.n_chars - at
         room = STAGE_BYTES - 1 - window.n_staged
         if (
@@ -181,17 +183,14 @@ cdef bint stage_segment(
     """Put text[at:at + n] into the stage; False if too many of its characters have no byte."""
     cdef Window* window = &task.workspace.window
     cdef uint8_t* to = window.stage + window.n_staged
-    cdef uint8_t fold = task.tables.bytes.fold
-    cdef Py_ssize_t done = 0, n_without = 0, step
-    # Most texts that are not for the stage show it early; those of one byte a character are for it.
-    while done < n:
-        step = n - done
-        if text.char_size != 1 and step >= 2 * FIRST_PROBE_CHARS:
-            step = FIRST_PROBE_CHARS if done == 0 else min(step - FIRST_PROBE_CHARS, PROBE_CHARS)
-        n_without += narrow(text, at + done, step, fold, to + done)
-        done += step
-        if n_without * MIN_CHARS_TO_ODD > done + MIN_CHARS_TO_ODD:
-            return False
+    cdef const Bytes* bytes = &task.tables.bytes.bytes
+    # Most texts that are not for the stage show it early.
+    if n > PROBE_CHARS and are_too_many(
+        narrow(text, at, PROBE_CHARS, bytes, to), PROBE_CHARS
+    ):
+        return False
+    if are_too_many(narrow(text, at, n, bytes, to), n):
+        return False
     to[n] = c' '
     add_segment(window, text, row, at, at + n)
     window.n_staged += n + 1
@@ -211,15 +210,20 @@ cdef inline void add_segment(
     segment.start = window.n_staged
 
 
+cdef inline bint are_too_many(Py_ssize_t n_without, Py_ssize_t n) noexcept nogil:
+    """Say whether so many characters without a byte are too many for n of them."""
+    return n_without * MIN_CHARS_TO_ODD > n + MIN_CHARS_TO_ODD
+
+
 cdef inline Py_ssize_t narrow(
-    const Text* text, Py_ssize_t at, Py_ssize_t n, uint8_t fold, uint8_t* to
+    const Text* text, Py_ssize_t at, Py_ssize_t n, const Bytes* bytes, uint8_t* to
 ) noexcept nogil:
     """Make the characters text[at:at + n] bytes; return how many have none."""
     if text.char_size == 1:
-        return narrow1(<const uint8_t*>text.chars + at, n, fold, to)
+        return narrow1(<const uint8_t*>text.chars + at, n, bytes, to)
     if text.char_size == 2:
-        return narrow2(<const uint16_t*>text.chars + at, n, fold, to)
-    return narrow4(<const uint32_t*>text.chars + at, n, fold, to)
+        return narrow2(<const uint16_t*>text.chars + at, n, bytes, to)
+    return narrow4(<const uint32_t*>text.chars + at, n, bytes, to)
 
 
 cdef Status add_unstaged(
@@ -543,14 +547,9 @@ cdef Status scan_missed(Task* task) noexcept nogil:
     cdef Workspace* workspace = task.workspace
     cdef Window* window = &workspace.window
     cdef Items* items = &workspace.items
-    cdef Py_ssize_t i, n = 0, part_items, odd = 0, segment = 0
+    cdef Py_ssize_t i, n = note_misses(workspace), part_items, odd = 0, segment = 0
     cdef uint32_t token
     cdef Status status
-    for i in range(window.n_missed):
-        token = window.missed[i]
-        n += window.stops[token] - window.starts[token] + 1
-    if 3 * n > window.n_staged and is_seasoned(&workspace.memo):
-        window.n_passing = PASS_CHARS
     # So that all lanes have some, and end at about the same time.
     part_items = min(<Py_ssize_t>PART_ITEMS, max(<Py_ssize_t>16, n // 12))
     for i in range(window.n_missed):
@@ -573,6 +572,25 @@ cdef Status scan_missed(Task* task) noexcept nogil:
                 leave_out_row(task, window.segments[segment].row)
             return status
     return DONE
+
+
+cdef Py_ssize_t note_misses(Workspace* workspace) noexcept nogil:
+    """Say how many characters the missed tokens have; judge whether texts are to pass the memo by."""
+    cdef Window* window = &workspace.window
+    cdef Acquaintance* known = &window.known
+    cdef Py_ssize_t i, n = 0
+    cdef uint32_t token
+    for i in range(window.n_missed):
+        token = window.missed[i]
+        n += window.stops[token] - window.starts[token] + 1
+    known.n_asked += window.n_staged
+    known.n_missed += n
+    if known.n_asked >= JUDGED_CHARS:
+        if MISSES_TO_PASS * known.n_missed > known.n_asked and is_seasoned(&workspace.memo):
+            known.n_passing = PASS_CHARS
+        known.n_asked = 0
+        known.n_missed = 0
+    return n
 
 
 cdef inline bint is_odd(
@@ -614,9 +632,10 @@ cdef bint write_rows(Task* task) noexcept nogil:
     cdef Py_ssize_t i, other = 0
     cdef Py_ssize_t n_most = SHORT_IDS if task.tables.short_ids else LONG_IDS
     cdef int64_t start
-    note_missed(workspace, task.tables.short_ids)
+    set_missed(workspace, task.tables.short_ids)
     if not reserve_ids(
-        out, window.n_tokens * n_most + workspace.walked.n + SLACK
+        # A long word has no more ids than bytes.
+        out, window.n_tokens * n_most + window.n_staged + workspace.walked.n + SLACK
         + window.n_segments * (task.head.n + task.tail.n)
     ):
         return False
@@ -639,6 +658,7 @@ cdef bint write_rows(Task* task) noexcept nogil:
             other += 1
         if segment.stop == segment.text.n_chars:
             task.splits[segment.row + 1] = out.n
+    remember_missed(workspace, task.tables.short_ids)
     return True
 
 
@@ -657,46 +677,65 @@ cdef inline void write_literals(const Items* items, Ids* out) noexcept nogil:
     out.n += items.n
 
 
-cdef void note_missed(Workspace* workspace, bint short_ids) noexcept nogil:
-    """Take the ids of the missed words from the rows of the stream, and remember them."""
+cdef void set_missed(Workspace* workspace, bint short_ids) noexcept nogil:
+    """Take the ids of the missed words from the rows of the stream."""
     cdef Window* window = &workspace.window
     cdef const int64_t* stops = window.row_stops + window.n_unstaged
     cdef int64_t start = (stops - 1)[0] if window.n_unstaged else 0
-    cdef Py_ssize_t i, odd = 0
-    cdef uint32_t token
-    cdef Result* result
-    cdef const Bucket* bucket
-    cdef Key key
+    cdef Py_ssize_t i
     for i in range(window.n_missed):
-        token = window.missed[i]
-        result = &window.results[token]
-        set_result(result, workspace.walked.data, start, stops[i] - start, short_ids)
+        set_result(
+            &window.results[window.missed[i]], workspace.walked.data + start, stops[i] - start,
+            short_ids,
+        )
         start = stops[i]
-        if is_odd(window, token, &odd) or result.n == MANY:
-            continue
-        if window.stops[token] - window.starts[token] <= MAX_WORD_BYTES:
-            place_tokens(&workspace.memo, window, token, 1, &key, &bucket)
-            remember(&workspace.memo, <Bucket*>bucket, &key, result)
 
 
 cdef inline void set_result(
-    Result* result, const int32_t* walked, int64_t start, int64_t n, bint short_ids
+    Result* result, const int32_t* ids, int64_t n, bint short_ids
 ) noexcept nogil:
-    """Make the ids walked[start:start + n] a result."""
-    cdef int32_t[LONG_IDS] wide
+    cdef Elsewhere where
     cdef int64_t i
     if n > (SHORT_IDS if short_ids else LONG_IDS):
+        where.ids = ids
+        where.n = n
+        memcpy(result, &where, sizeof(Elsewhere))
         result.n = MANY
-        wide[0] = start
-        wide[1] = n
-        memcpy(result, wide, 2 * sizeof(int32_t))
         return
     result.n = n
     if not short_ids:
-        memcpy(result, walked + start, n * sizeof(int32_t))
+        memcpy(result, ids, n * sizeof(int32_t))
         return
     for i in range(n):
-        result.ids[i] = walked[start + i]
+        result.ids[i] = ids[i]
+
+
+cdef void remember_missed(Workspace* workspace, bint short_ids) noexcept nogil:
+    """Remember the missed words, when nobody needs what their buckets held any more."""
+    cdef Window* window = &workspace.window
+    cdef Py_ssize_t i, odd = 0
+    cdef uint32_t token
+    cdef const Result* result
+    cdef const Bucket* bucket
+    cdef Elsewhere where
+    cdef Key key
+    for i in range(window.n_missed):
+        token = window.missed[i]
+        if (
+            is_odd(window, token, &odd)
+            or window.stops[token] - window.starts[token] > MAX_WORD_BYTES
+        ):
+            continue
+        result = &window.results[token]
+        place_tokens(&workspace.memo, window, token, 1, &key, &bucket)
+        if result.n == MANY:
+            memcpy(&where, result, sizeof(Elsewhere))
+            remember_long(
+                &workspace.memo, <Bucket*>bucket, &key, <const int32_t*>where.ids, where.n,
+                short_ids,
+            )
+        else:
+            remember(&workspace.memo, <Bucket*>bucket, &key, result)
 
 
 cdef inline void write_tokens(
@@ -718,12 +757,9 @@ cdef inline void write_sized(
     cdef const Result* result = workspace.window.results + token
     cdef const Result* last = workspace.window.results + stop
     cdef int32_t* to = out.data + out.n
-    cdef int32_t[2] where  # and how many
     while result < last:
-        if not likely(result.n != MANY):
-            memcpy(where, result, sizeof(where))
-            memcpy(to, workspace.walked.data + where[0], where[1] * sizeof(int32_t))
-            to += where[1]
+        if not likely(result.n < LONG):
+            to += write_many(result, short_ids, to)
         else:
             if short_ids:
                 widen(<const uint16_t*>result, to)
@@ -732,3 +768,17 @@ cdef inline void write_sized(
             to += result.n
         result += 1
     out.n = to - out.data
+
+
+cdef inline Py_ssize_t write_many(
+    const Result* result, bint short_ids, int32_t* to
+) noexcept nogil:
+    """Write the ids of a result that stand elsewhere; return how many."""
+    cdef Elsewhere where
+    memcpy(&where, result, sizeof(Elsewhere))
+    if result.n == LONG and short_ids:
+        widen(<const uint16_t*>where.ids, to)
+        widen(<const uint16_t*>where.ids + 8, to + 8)
+    else:
+        memcpy(to, where.ids, where.n * sizeof(int32_t))
+    return where.n

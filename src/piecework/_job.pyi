@@ -11,7 +11,7 @@ def encode_alone(
     sink: Sink,
     template: tuple[tuple[int, ...], tuple[int, ...]],
     memo_bytes: int | None,
-    limit: int,
+    limit: int | None,
 ) -> bool: ...
 
 @final

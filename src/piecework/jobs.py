@@ -7,7 +7,6 @@ how the threads work together, is known elsewhere.
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -159,7 +158,7 @@ def _run(
         return
     n_workers = parallel.choose_workers(threads, texts.count_chars)
     if n_workers == 1:
-        encode_alone(encoder, texts, sink, template, memo_bytes, sys.maxsize)
+        encode_alone(encoder, texts, sink, template, memo_bytes, None)
         return
     job = BatchJob(encoder, texts, sink, *template, n_workers, memo_bytes)
     parallel.run(partial(_work, job), job.stop, n_workers)
