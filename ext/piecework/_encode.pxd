@@ -18,9 +18,6 @@ cdef enum:
     GIL_WORTHY_CHARS = 1 << 14
 
 
-cdef int append_iterable(Items* items, ids) except -1
-
-
 cdef class Encoder:
     cdef CharTable table
     cdef DoubleTrie trie

@@ -162,12 +162,11 @@ cdef class Encoder:
     cdef Status encode_alone(self, text, Room room) except *:
         """Put the ids of a text into the room, as far as that goes without Python."""
         cdef Text view = view_text(text)
-        cdef Items nothing
+        cdef Ids nothing = Ids(NULL, 0, 0)
         cdef int64_t[2] splits
         cdef Py_ssize_t row = 0
         cdef Status status
         splits[0] = 0
-        memset(&nothing, 0, sizeof(Items))
         if not open_window(
             &room.workspace, USUAL_MEMO_BYTES if self.bytes.usable else 0, view.n_chars
         ):

@@ -66,14 +66,19 @@ cdef inline bint append_item(Items* items, uint32_t item) noexcept nogil:
     return True
 
 
-cdef inline bint append_items(Items* items, const Items* more) noexcept nogil:
-    """Append items as they are; False without memory (items unchanged)."""
+cdef inline uint32_t literal(int32_t token_id) noexcept nogil:
+    """Return the item that stands for an id below 2**28."""
+    return <uint32_t>LITERAL | <uint32_t>token_id
+
+
+cdef inline bint append_literals(Items* items, const Ids* ids) noexcept nogil:
+    """Append ids that go into the result as they are; False without memory (items unchanged)."""
     cdef Py_ssize_t i
-    if not reserve_items(items, more.n):
+    if not reserve_items(items, ids.n):
         return False
-    for i in range(more.n):
-        items.data[items.n + i] = more.data[i]
-    items.n += more.n
+    for i in range(ids.n):
+        items.data[items.n + i] = literal(ids.data[i])
+    items.n += ids.n
     return True
 
 
@@ -83,11 +88,6 @@ cdef inline void clear_items(Items* items) noexcept nogil:
     items.part_start = 0
     items.n_parts = 0
     items.n_rows = 0
-
-
-cdef inline uint32_t literal(int32_t token_id) noexcept nogil:
-    """Return the item that stands for an id below 2**28."""
-    return <uint32_t>LITERAL | <uint32_t>token_id
 
 
 cdef inline int32_t literal_id(uint32_t item) noexcept nogil:

@@ -2,9 +2,9 @@
 
 from cpython.pythread cimport PyThread_type_lock
 
+from piecework._buffers cimport Ids
 from piecework._chunks cimport Chunk, Room
 from piecework._encode cimport Encoder
-from piecework._items cimport Items
 from piecework._sink cimport Sink
 from piecework._texts cimport Texts
 
@@ -21,8 +21,8 @@ cdef class BatchJob:
     cdef Sink sink
     cdef tuple before
     cdef tuple after
-    cdef Items head  # `before`, as items
-    cdef Items tail
+    cdef Ids head  # `before` and `after`, as numbers
+    cdef Ids tail
     cdef Py_ssize_t memo_bytes
     cdef bint wants_memo  # whatever it costs
 

@@ -15,9 +15,9 @@ from cpython.pythread cimport (
 )
 from cython cimport final, freelist
 
+from piecework._buffers cimport reserve_ids
 from piecework._chunks cimport free_chunk, make_chunk
-from piecework._encode cimport GIL_WORTHY_CHARS, append_iterable
-from piecework._items cimport free_items
+from piecework._encode cimport GIL_WORTHY_CHARS
 from piecework._rows cimport count_chars, encode_rows
 from piecework._types cimport DONE, NO_MEMORY, Status
 from piecework._window cimport MEMO_WORTHY_CHARS, USUAL_MEMO_BYTES, open_window
@@ -111,8 +111,8 @@ cdef class BatchJob:
         self.memo_bytes = memo_bytes if self.wants_memo else USUAL_MEMO_BYTES
         if not encoder.bytes.usable:
             self.memo_bytes = 0
-        append_iterable(&self.head, before)
-        append_iterable(&self.tail, after)
+        append_numbers(&self.head, before)
+        append_numbers(&self.tail, after)
         if n_workers > 1:
             self.lock = PyThread_allocate_lock()
             self.waiting = <Waiting*>PyMem_RawCalloc(
@@ -130,8 +130,8 @@ cdef class BatchJob:
         PyMem_RawFree(self.waiting)
         if self.lock != NULL:
             PyThread_free_lock(self.lock)
-        free_items(&self.head)
-        free_items(&self.tail)
+        PyMem_RawFree(self.head.data)
+        PyMem_RawFree(self.tail.data)
 
     def enter(self):
         """Return a Room for a thread that works with others. It goes back by `leave`."""
@@ -333,6 +333,15 @@ cdef class BatchJob:
             place.is_full = False
             chunk = &place.chunk
         return False
+
+
+cdef int append_numbers(Ids* ids, tuple numbers) except -1:
+    if not reserve_ids(ids, len(numbers)):
+        raise MemoryError
+    for number in numbers:
+        ids.data[ids.n] = number
+        ids.n += 1
+    return 0
 
 
 cdef int raise_no_memory() except -1 nogil:

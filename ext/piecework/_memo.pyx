@@ -16,8 +16,8 @@ from piecework._vector cimport same_key
 cdef enum:
     # What the second entry of a bucket has room for, behind zeros in the place of a key's first
     # byte.
-    LONG_SHORT_IDS = 15
-    LONG_WIDE_IDS = 7
+    BUCKET_SHORT_IDS = 15
+    BUCKET_WIDE_IDS = 7
 
 
 cdef bint open_memo(Memo* memo, Py_ssize_t n_bytes) noexcept nogil:
@@ -74,7 +74,7 @@ cdef void remember_long(
     cdef Elsewhere where
     cdef uint16_t* to = <uint16_t*>&bucket.entries[1]
     cdef Py_ssize_t i
-    if holds(bucket, key) or n > (LONG_SHORT_IDS if short_ids else LONG_WIDE_IDS):
+    if holds(bucket, key) or n > (BUCKET_SHORT_IDS if short_ids else BUCKET_WIDE_IDS):
         return
     memo.n_remembered += 1
     if not is_empty(&bucket.entries[0].key) and memo.n_remembered % 4:

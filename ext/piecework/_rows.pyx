@@ -2,7 +2,6 @@
 
 from piecework._buffers cimport Ids
 from piecework._hints cimport prefetch
-from piecework._items cimport Items
 from piecework._scan cimport Tables, Text
 from piecework._types cimport DONE, NO_MEMORY, Status, int64_t
 from piecework._window cimport (
@@ -21,7 +20,7 @@ cdef enum:
 
 cdef Status encode_rows(
     const Tables* tables, const Text* texts, Py_ssize_t* row, Py_ssize_t stop,
-    const Items* head, const Items* tail, Workspace* workspace, Ids* out, int64_t* splits,
+    const Ids* head, const Ids* tail, Workspace* workspace, Ids* out, int64_t* splits,
 ) noexcept nogil:
     """Encode texts[row:stop], as far as that goes without Python.
 

@@ -26,11 +26,11 @@ cdef struct Segment:
     uint32_t first_token
 
 
-# How well the memo knows the words that come.
+# How well the memo knows the words that come, in characters.
 cdef struct Acquaintance:
-    Py_ssize_t n_asked  # characters, since the last time it was judged
+    Py_ssize_t n_asked  # since the last time it was judged
     Py_ssize_t n_missed
-    Py_ssize_t n_passing  # characters to come that are not staged, as the memo is of no use to them
+    Py_ssize_t n_passing  # to come that are not staged, as it would be of no use
 
 
 # A token is here what the memo is asked about: a word, or a character that is isolated.
@@ -70,8 +70,8 @@ cdef struct Workspace:
 # A run of encode_rows.
 cdef struct Task:
     const Tables* tables
-    const Items* head  # literals that go before and behind each row
-    const Items* tail
+    const Ids* head  # what goes before and behind each row
+    const Ids* tail
     Workspace* workspace
     Ids* out
     int64_t* splits

@@ -12,8 +12,7 @@ from libc.string cimport memcpy, memset
 from piecework._buffers cimport Ids, reserve_ids
 from piecework._hints cimport likely, prefetch
 from piecework._items cimport (
-    MAX_PARTS, PART_ITEMS, Items, append_items, clear_items, end_row, free_items,
-    literal_id,
+    MAX_PARTS, PART_ITEMS, Items, append_literals, clear_items, end_row, free_items,
 )
 from piecework._memo cimport (
     LONG, MANY, MAX_WORD_BYTES, Bucket, Elsewhere, Memo, Result, is_seasoned, free_memo,
@@ -25,9 +24,8 @@ from piecework._types cimport (
     DONE, NEEDS_SPLIT, NO_MEMORY, Status, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t,
 )
 from piecework._vector cimport (
-    BLOCK, ISOLATED, LETTER, ODD, SPECIAL, Bytes, Key, Masks, classify, count_bits, cut_words, list_bits,
-    load_key, lowest_bit, narrow1, narrow2, narrow4,
-    prepare, same_key, widen,
+    BLOCK, ISOLATED, LETTER, ODD, SPECIAL, Bytes, Key, Masks, classify, count_bits, cut_words,
+    list_bits, load_key, lowest_bit, narrow1, narrow2, narrow4, prepare, same_key, widen,
 )
 from piecework._walk cimport walk_items
 
@@ -38,15 +36,16 @@ cdef enum:
     FULL_PARTS = MAX_PARTS - 8  # of the stream: a window with a stage is full
     LOOK_TOKENS = 256  # that are looked up together: the first cache holds their buckets
     SHORT_IDS = 7  # that a Result holds
-    LONG_IDS = 3
+    WIDE_IDS = 3
     SLACK = 16  # ids are stored by four, eight or sixteen
     MIN_CHARS_TO_ODD = 32  # with more that have no byte, the memo is of no use
-    PROBE_CHARS = 16
-    # Where a memo that has seen something misses one of so many characters, that many that come next
-    # are walked without asking it.
-    MISSES_TO_PASS = 4
-    PASS_CHARS = 1 << 18
+    PROBE_CHARS = 16  # by which a text is judged first
+    # A memo that has seen something is judged each so many characters. Where it misses more than
+    # one of four, as it has no room for the words of twenty languages, it costs more than it saves:
+    # then that many that come next are walked without asking it.
     JUDGED_CHARS = 1 << 15
+    CHARS_TO_MISS = 4
+    PASS_CHARS = 1 << 18
 
 
 prepare()
@@ -245,7 +244,7 @@ cdef Status add_unstaged(
         status = flush_window(task)
         if status != DONE:
             return status
-    if at == 0 and not append_items(items, task.head):
+    if at == 0 and not append_literals(items, task.head):
         return NO_MEMORY
     status = scan_text(task.tables, &cursor, items, target_of(task))
     if status == NO_MEMORY:
@@ -270,7 +269,7 @@ cdef bint end_unstaged(Task* task, Status status) noexcept nogil:
     """End a row of the stream, though nobody may want it; False without memory."""
     cdef Items* items = &task.workspace.items
     return (
-        (status != DONE or append_items(items, task.tail))
+        (status != DONE or append_literals(items, task.tail))
         and end_row(items)
         and make_room(task.tables, items, PART_ITEMS, target_of(task))
     )
@@ -575,7 +574,7 @@ cdef Status scan_missed(Task* task) noexcept nogil:
 
 
 cdef Py_ssize_t note_misses(Workspace* workspace) noexcept nogil:
-    """Say how many characters the missed tokens have; judge whether texts are to pass the memo by."""
+    """Return how many characters the missed tokens have; judge the memo by them."""
     cdef Window* window = &workspace.window
     cdef Acquaintance* known = &window.known
     cdef Py_ssize_t i, n = 0
@@ -586,7 +585,7 @@ cdef Py_ssize_t note_misses(Workspace* workspace) noexcept nogil:
     known.n_asked += window.n_staged
     known.n_missed += n
     if known.n_asked >= JUDGED_CHARS:
-        if MISSES_TO_PASS * known.n_missed > known.n_asked and is_seasoned(&workspace.memo):
+        if CHARS_TO_MISS * known.n_missed > known.n_asked and is_seasoned(&workspace.memo):
             known.n_passing = PASS_CHARS
         known.n_asked = 0
         known.n_missed = 0
@@ -630,7 +629,7 @@ cdef bint write_rows(Task* task) noexcept nogil:
     cdef Ids* out = task.out
     cdef const Segment* segment
     cdef Py_ssize_t i, other = 0
-    cdef Py_ssize_t n_most = SHORT_IDS if task.tables.short_ids else LONG_IDS
+    cdef Py_ssize_t n_most = SHORT_IDS if task.tables.short_ids else WIDE_IDS
     cdef int64_t start
     set_missed(workspace, task.tables.short_ids)
     if not reserve_ids(
@@ -669,12 +668,12 @@ cdef inline void copy_ids(const int32_t* ids, Py_ssize_t n, Ids* out) noexcept n
     out.n += n
 
 
-cdef inline void write_literals(const Items* items, Ids* out) noexcept nogil:
-    """Requires room."""
+cdef inline void write_literals(const Ids* ids, Ids* out) noexcept nogil:
+    """As copy_ids, for some two or none: a call of memcpy costs more."""
     cdef Py_ssize_t i
-    for i in range(items.n):
-        out.data[out.n + i] = literal_id(items.data[i])
-    out.n += items.n
+    for i in range(ids.n):
+        out.data[out.n + i] = ids.data[i]
+    out.n += ids.n
 
 
 cdef void set_missed(Workspace* workspace, bint short_ids) noexcept nogil:
@@ -696,7 +695,7 @@ cdef inline void set_result(
 ) noexcept nogil:
     cdef Elsewhere where
     cdef int64_t i
-    if n > (SHORT_IDS if short_ids else LONG_IDS):
+    if n > (SHORT_IDS if short_ids else WIDE_IDS):
         where.ids = ids
         where.n = n
         memcpy(result, &where, sizeof(Elsewhere))
