@@ -77,7 +77,7 @@ cdef void remember_long(
     if holds(bucket, key) or n > (BUCKET_SHORT_IDS if short_ids else BUCKET_WIDE_IDS):
         return
     memo.n_remembered += 1
-    if not is_empty(&bucket.entries[0].key) and memo.n_remembered % 4:
+    if not is_empty(&bucket.entries[0].key) and memo.n_remembered % 16:
         return
     memset(bucket, 0, sizeof(Bucket))
     bucket.entries[0].key = key[0]

@@ -2,7 +2,8 @@
 
 from piecework._alphabet cimport SymbolTable
 from piecework._byte_table cimport ByteTable
-from piecework._items cimport Items
+from piecework._char_table cimport DROPPED, KEPT, KIND_MASK
+from piecework._items cimport Items, reserve_items
 from piecework._trie cimport DoubleArray
 from piecework._types cimport Status, int32_t, uint8_t, uint32_t
 
@@ -44,12 +45,42 @@ cdef struct Special:
 
 
 cdef Status scan_words(const Tables* tables, Cursor* cursor, Items* items) noexcept nogil
-cdef bint scan_word(
-    const Tables* tables, const uint8_t* word, Py_ssize_t n, Items* items
+cdef void mark_long_words(
+    const Tables* tables, Py_ssize_t first, Items* items
 ) noexcept nogil
 cdef Special special_at(
     const Tables* tables, const Cursor* cursor, Py_ssize_t at
 ) noexcept nogil
+
+
+cdef inline void take_plain(
+    uint32_t entry, uint32_t word_start, uint32_t** item, uint32_t* mark
+) noexcept nogil:
+    """Take a character that is one letter, a word of its own, white space or nothing."""
+    cdef uint32_t if_dropped = 0 - (entry & DROPPED) // DROPPED  # as a mask
+    item[0][0] = (entry & ~<uint32_t>KIND_MASK) | mark[0]
+    item[0] += entry & KEPT
+    # What ends a word has the bit word_start in its entry, a letter has not.
+    mark[0] = (entry & word_start) | (mark[0] & if_dropped)
+
+
+cdef inline bint scan_word(
+    const Tables* tables, const uint8_t* word, Py_ssize_t n, Items* items
+) noexcept nogil:
+    """Append the items of one word, given as bytes of which none is ODD; False without memory."""
+    cdef Py_ssize_t first = items.n, i
+    cdef uint32_t mark = tables.trie.word_start
+    cdef uint32_t* item
+    if not reserve_items(items, n):
+        return False
+    item = items.data + first
+    for i in range(n):
+        take_plain(tables.bytes.entries[word[i]], tables.trie.word_start, &item, &mark)
+    items.n = item - items.data
+    if n > tables.max_word_chars:
+        mark_long_words(tables, first, items)
+    return True
+
 
 cdef inline void open_text(const Text* text, Cursor* cursor) noexcept nogil:
     cursor.chars = text.chars

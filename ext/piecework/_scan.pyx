@@ -14,7 +14,6 @@ from piecework._char_table cimport (
     DROPPED,
     ENDS_WORD,
     EXPANDS,
-    KEPT,
     KIND_MASK,
     RARE,
     REORDERS,
@@ -118,17 +117,6 @@ cdef inline Status scan_sized(
     cursor.at = reading.at
     mark_long_words(tables, first, items)
     return DONE
-
-
-cdef inline void take_plain(
-    uint32_t entry, uint32_t word_start, uint32_t** item, uint32_t* mark
-) noexcept nogil:
-    """Take a character that is one letter, a word of its own, white space or nothing."""
-    cdef uint32_t if_dropped = 0 - (entry & DROPPED) // DROPPED  # as a mask
-    item[0][0] = (entry & ~<uint32_t>KIND_MASK) | mark[0]
-    item[0] += entry & KEPT
-    # What ends a word has the bit word_start in its entry, a letter has not.
-    mark[0] = (entry & word_start) | (mark[0] & if_dropped)
 
 
 # How far a stretch has been read.
@@ -271,23 +259,6 @@ cdef Status stop_reading(
     cursor.at = stop
     mark_long_words(tables, first, items)
     return NEEDS_NORMALIZER
-
-
-cdef bint scan_word(
-    const Tables* tables, const uint8_t* word, Py_ssize_t n, Items* items
-) noexcept nogil:
-    """Append the items of one word, given as bytes of which none is ODD; False without memory."""
-    cdef Py_ssize_t first = items.n, i
-    cdef uint32_t mark = tables.trie.word_start
-    cdef uint32_t* item
-    if not reserve_items(items, n):
-        return False
-    item = items.data + first
-    for i in range(n):
-        take_plain(tables.bytes.entries[word[i]], tables.trie.word_start, &item, &mark)
-    items.n = item - items.data
-    mark_long_words(tables, first, items)
-    return True
 
 
 cdef void mark_long_words(
