@@ -1,6 +1,6 @@
 """Derives the table of bytes from the table of characters, so that the two cannot disagree."""
 
-from libc.string cimport memmove, memset
+from libc.string cimport memset
 
 from piecework._char_table cimport (
     DROPPED, ENDS_WORD, EXPANDS, KEPT, KIND_MASK, RARE, REORDERS, SURROGATE, starts_special,
@@ -15,6 +15,12 @@ cdef enum:
     FIRST_VISIBLE = 0x21
     LAST_VISIBLE = 0x7E
     N_LETTER_BYTES = 0x80 + 26
+    # There are not enough bytes for the twenty scripts of a multilingual vocabulary. Latin, Greek
+    # and Cyrillic letters, which come before this code point, are taken for so many times as
+    # frequent as they are: few of them make many words. (A guess that fits the vocabularies of
+    # bert-base-multilingual-cased, where without it half of the Polish texts have no bytes.)
+    FIRST_OTHER_LETTER = 0x530
+    OTHER_LETTER_RANKS = 4
     # What is isolated and of this block comes first, as there are few bytes: dashes, quotation
     # marks, the ellipsis.
     FIRST_PUNCTUATION = 0x2010
@@ -64,43 +70,53 @@ cdef uint8_t* place_of_byte(ByteMap* found, uint32_t entry) noexcept nogil:
     return &found.bytes[at]
 
 
+# Letters by rank, ascending: n entries, each one once.
+cdef struct Letters:
+    uint32_t[N_LETTER_BYTES] entries
+    uint32_t[N_LETTER_BYTES] ranks
+    Py_ssize_t n
+    Py_ssize_t most
+
+
 cdef void give_letters(
     ByteTable* table, const uint32_t* entries, ByteMap* found
 ) noexcept nogil:
     """Give bytes to the most frequent letters, which are those of the lowest symbols."""
-    cdef uint32_t[N_LETTER_BYTES] letters  # their entries, ascending
-    cdef Py_ssize_t n = 0, i, most = N_LETTER_BYTES if table.bytes.fold else 0x80
-    cdef uint32_t cp, byte
+    cdef Letters letters
+    cdef uint32_t cp, rank, byte
+    cdef Py_ssize_t i
+    letters.n = 0
+    letters.most = N_LETTER_BYTES if table.bytes.fold else 0x80
     for cp in range(<uint32_t>N_CHARS):
-        if (
-            entries[cp] & KIND_MASK == KEPT
-            and (n < most or entries[cp] < letters[n - 1])
-            and not place_of_byte(found, entries[cp])[0]
-        ):
-            n = insert(letters, n, most, entries[cp])
-    for i in range(most):
+        if entries[cp] & KIND_MASK != KEPT:
+            continue
+        rank = entries[cp] if cp < FIRST_OTHER_LETTER else OTHER_LETTER_RANKS * entries[cp]
+        if letters.n < letters.most or rank < letters.ranks[letters.n - 1]:
+            if not place_of_byte(found, entries[cp])[0]:
+                list_letter(&letters, entries[cp], rank)
+    for i in range(letters.most):
         byte = 0x80 + i if i < 0x80 else c'A' + i - 0x80
-        set_byte(table, byte, letters[i] if i < n else KEPT)
-        if i < n:
-            place_of_byte(found, letters[i])[0] = byte
+        set_byte(table, byte, letters.entries[i] if i < letters.n else KEPT)
+        if i < letters.n:
+            place_of_byte(found, letters.entries[i])[0] = byte
 
 
-cdef Py_ssize_t insert(
-    uint32_t* numbers, Py_ssize_t n, Py_ssize_t most, uint32_t number
-) noexcept nogil:
-    """Keep the lowest of n different numbers and one that may be new; return how many.
+cdef void list_letter(Letters* letters, uint32_t entry, uint32_t rank) noexcept nogil:
+    """Put a letter into its place, unless it is listed; the last one of too many is lost.
 
-    Requires  they ascend; the new one is lower than the last if there are `most`
+    Requires  it ranks before the last one if there are `most`
     """
-    cdef Py_ssize_t at = n
-    while at and numbers[at - 1] >= number:
-        at -= 1
-    if at < n and numbers[at] == number:
-        return n
-    n = min(n + 1, most)
-    memmove(numbers + at + 1, numbers + at, (n - at - 1) * sizeof(uint32_t))
-    numbers[at] = number
-    return n
+    cdef Py_ssize_t i, at = 0
+    for i in range(letters.n):
+        if letters.entries[i] == entry:
+            return
+        at += letters.ranks[i] < rank
+    letters.n = min(letters.n + 1, letters.most)
+    for i in range(letters.n - 1, at, -1):
+        letters.entries[i] = letters.entries[i - 1]
+        letters.ranks[i] = letters.ranks[i - 1]
+    letters.entries[at] = entry
+    letters.ranks[at] = rank
 
 
 cdef void give_others(
