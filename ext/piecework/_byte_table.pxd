@@ -11,8 +11,8 @@ from piecework._vector cimport ByteClasses, Bytes
 #     00                no byte of any character
 #     20                white space, all of it
 #     21 to 7E          visible ASCII; capitals become small letters, where that changes no result
-#     80 to FF          letters: those that the vocabulary does not have, which are all the same, and
-#     (41 to 5A, too,   the most frequent ones of those that it has
+#     80 to FF          letters: those that the vocabulary does not have, all of them, and the most
+#     (41 to 5A, too,   frequent ones of those that it has
 #     if no capitals)
 #     01 to 1F, 7F      isolated characters, and what vanishes
 cdef struct ByteTable:

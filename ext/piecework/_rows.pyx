@@ -3,10 +3,9 @@
 from piecework._buffers cimport Ids
 from piecework._hints cimport prefetch
 from piecework._scan cimport Tables, Text
+from piecework._stage cimport add_row, flush_window
 from piecework._types cimport DONE, NO_MEMORY, Status, int64_t
-from piecework._window cimport (
-    Task, Window, Workspace, add_row, drop_row, empty_window, flush_window,
-)
+from piecework._window cimport Task, Window, Workspace, drop_row, empty_window
 
 
 cdef enum:

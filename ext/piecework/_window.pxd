@@ -4,7 +4,7 @@ from piecework._buffers cimport Ids
 from piecework._items cimport Items
 from piecework._memo cimport Memo, Result
 from piecework._scan cimport Tables, Text
-from piecework._types cimport Status, int64_t, uint8_t, uint16_t, uint32_t
+from piecework._types cimport int64_t, uint8_t, uint16_t, uint32_t
 
 
 cdef enum:
@@ -13,6 +13,8 @@ cdef enum:
     USUAL_MEMO_BYTES = 1 << 22  # half as much costs a tenth of the speed on English
     # A memo costs as much as some thousand words to begin with, and its memory.
     MEMO_WORTHY_CHARS = 1 << 14
+    SHORT_IDS = 7  # that a Result holds
+    WIDE_IDS = 3
 
 
 # Whole words of one row, or all of it.
@@ -80,10 +82,9 @@ cdef struct Task:
 
 cdef void empty_window(Workspace* workspace) noexcept nogil
 cdef void drop_row(Window* window, Py_ssize_t row) noexcept nogil
+cdef void leave_out_row(Task* task, Py_ssize_t row) noexcept nogil
 cdef bint open_window(
     Workspace* workspace, Py_ssize_t memo_bytes, Py_ssize_t n_chars
 ) noexcept nogil
 cdef void trim_workspace(Workspace* workspace, Py_ssize_t n_bytes) noexcept nogil
 cdef void free_workspace(Workspace* workspace) noexcept nogil
-cdef Status add_row(Task* task, const Text* text, Py_ssize_t row) noexcept nogil
-cdef Status flush_window(Task* task) noexcept nogil
