@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 
@@ -236,14 +237,13 @@ class Batch:
         n_columns = self._n_columns(
             longest_row(row_splits), length, as_int("multiple_of", multiple_of, minimum=1)
         )
-        dtype = _integer_dtype(dtype, ids, pad_id)
-        native = dtype if dtype.isnative else dtype.newbyteorder("=")
+        dtype, native, _, _ = _checked_type(dtype, ids, pad_id)
         shape = (len(self), n_columns)
         # Zeros that numpy makes are not written: the system gives such memory.
         input_ids = np.full(shape, pad_id, native) if pad_id else np.zeros(shape, native)
         attention_mask = np.zeros(shape, native)
         fill_padded(ids, row_splits, input_ids, attention_mask, side == "left")
-        if native is not dtype:
+        if not dtype.isnative:
             input_ids, attention_mask = input_ids.astype(dtype), attention_mask.astype(dtype)
         return PaddedBatch(input_ids, attention_mask)
 
@@ -335,22 +335,37 @@ def _check_splits(row_splits: NDArray[np.int64], n_tokens: int) -> None:
         raise ValueError(f"row_splits must end with len(ids) = {n_tokens}, not {row_splits[-1]}")
 
 
-def _integer_dtype(dtype: DTypeLike, ids: Ids, pad_id: int) -> np.dtype[Any]:
-    try:
-        result = np.dtype(dtype)
-    except TypeError:
-        raise TypeError(f"dtype must be an integer type, not {dtype!r}") from None
+class _IntegerType(NamedTuple):
+    dtype: np.dtype[Any]
+    native: np.dtype[Any]  # the same in the order of bytes that kernels read
+    lowest: int
+    highest: int
+
+
+@lru_cache(maxsize=16)  # asking numpy costs as much as padding a sentence
+def _integer_type(dtype: Any) -> _IntegerType:
+    result = np.dtype(dtype)
     if result.kind not in "iu":
         raise ValueError(f"dtype must be an integer type, not {result}")
-    ids_fit = result == ids.dtype or np.can_cast(ids.dtype, result)
-    if pad_id == 0 and ids_fit:
-        return result
     limits = np.iinfo(result)
+    return _IntegerType(result, result.newbyteorder("="), int(limits.min), int(limits.max))
+
+
+def _checked_type(dtype: DTypeLike, ids: Ids, pad_id: int) -> _IntegerType:
+    """Return an integer type in which all ids and the `pad_id` have room, or raise."""
+    try:
+        result = _integer_type(dtype)  # type: ignore[arg-type]  # what has no hash is none
+    except TypeError:
+        raise TypeError(f"dtype must be an integer type, not {dtype!r}") from None
     low = high = pad_id
-    if not ids_fit:
-        low, high = min(low, int(ids.min(initial=0))), max(high, int(ids.max(initial=0)))
-    if low < limits.min or high > limits.max:
-        raise ValueError(f"{low if low < limits.min else high} does not fit into dtype {result}")
+    # Where the type of the ids has room, none of them is looked at.
+    if result.lowest > (0 if ids.dtype.kind == "u" else -(2**31)):
+        low = min(low, int(ids.min(initial=0)))
+    if result.highest < (2**16 if ids.dtype.kind == "u" else 2**31) - 1:
+        high = max(high, int(ids.max(initial=0)))
+    if low < result.lowest or high > result.highest:
+        wrong = low if low < result.lowest else high
+        raise ValueError(f"{wrong} does not fit into dtype {result.dtype}")
     return result
 
 

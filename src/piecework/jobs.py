@@ -62,6 +62,7 @@ class Output(NamedTuple):
 
 
 _USUAL_EFFORT = Effort(None, None)
+_ONE_THREAD = Effort(1, None)
 _USUAL_OUTPUT = Output("int32", None)
 
 
@@ -73,8 +74,11 @@ def checked_effort(threads: int | None, memo_bytes: int | None) -> Effort:
     TypeError, ValueError
         A number is no integer, `memo_bytes` is negative or `threads` below 1.
     """
-    if threads is None and memo_bytes is None:
-        return _USUAL_EFFORT
+    if memo_bytes is None:  # the usual ones, without a look at what else they could be
+        if threads is None:
+            return _USUAL_EFFORT
+        if threads == 1 and type(threads) is int:
+            return _ONE_THREAD
     if threads is not None:
         threads = as_int("threads", threads, minimum=1)
     if memo_bytes is not None:
@@ -152,10 +156,10 @@ def _run(
 ) -> None:
     threads, memo_bytes = effort
     # Most batches are small: that is found out in the call that encodes them.
-    if threads is None and encode_alone(
-        encoder, texts, sink, template, memo_bytes, parallel.BIG_CHARS
-    ):
-        return
+    if threads is None or threads == 1:
+        limit = None if threads else parallel.BIG_CHARS
+        if encode_alone(encoder, texts, sink, template, memo_bytes, limit):
+            return
     n_workers = parallel.choose_workers(threads, texts.count_chars)
     if n_workers == 1:
         encode_alone(encoder, texts, sink, template, memo_bytes, None)
