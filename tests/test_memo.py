@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 import pytest
+from helpers import hf_ids, hf_tokenizer
 
 from piecework import WordPieceTokenizer, reference
 from piecework.rules import rule_set
@@ -155,6 +156,53 @@ def test_texts_that_change_while_the_memo_stays(flags):
         ]
         size = 1 << 12 if n_call % 7 else 256  # now and then an empty one
         assert ours.encode_batch(rows, memo_bytes=size, threads=1).tolist() == expected
+
+
+LETTERS = "abcdefghij"
+
+
+def vocab_of_letters(n_fillers=0):
+    """Make a vocabulary under which a word has as many ids as letters, behind that many others."""
+    tokens = ["[UNK]", "[CLS]", "[SEP]", *(f"q{i}q" for i in range(n_fillers))]
+    tokens += [prefix + letter for letter in LETTERS for prefix in ("", "##")]
+    return {token: i for i, token in enumerate(tokens)}
+
+
+@pytest.mark.parametrize("n_fillers", [0, 1 << 16], ids=["short ids", "long ids"])
+@pytest.mark.parametrize("memo_bytes", [LEAST, 1 << 10, 1 << 16])
+def test_words_of_many_ids_and_of_few_that_throw_each_other_out(memo_bytes, n_fillers):
+    rng = random.Random(0)
+    vocab = vocab_of_letters(n_fillers)
+    ours = tokenizer(vocab, {})
+    words = ["".join(rng.choices(LETTERS, k=n)) for n in range(1, KEY + 2) for _ in range(4)]
+    ids = {word: reference.encode(word, vocab, RULES) for word in words}
+    for n_call in range(60):
+        # Few in some calls, so that they are remembered, and many in others, to throw them out
+        # while the same call needs them.
+        some = rng.sample(words, (2, 6, 40)[n_call % 3])
+        rows = [rng.choices(some, k=rng.choice([1, 9, 60])) for _ in range(4)]
+        got = ours.encode_batch(map(" ".join, rows), memo_bytes=memo_bytes, threads=1).tolist()
+        for row, got_row in zip(rows, got, strict=True):
+            assert got_row == [i for word in row for i in ids[word]], (n_call, row)
+
+
+@pytest.mark.parametrize(("row_chars", "memo_bytes"), [(40, 1 << 16), (30_000, 256)])
+def test_the_memo_is_passed_by_where_all_words_are_new(row_chars, memo_bytes):
+    # Once it misses too many, which can show in the middle of a row, it is not asked for some
+    # 2**18 characters; then it is.
+    rng = random.Random(0)
+    vocab = vocab_of_letters()
+    n_rows = (1 << 19) // row_chars * 9 // 8
+    words = ["".join(rng.choices(LETTERS, k=9)) for _ in range(n_rows * row_chars // 10)]
+    new = [" ".join(words[i::n_rows]) for i in range(n_rows)]
+    known = [" ".join(rng.choices(["abc", "j", LETTERS], k=row_chars // 6)) for _ in range(9)]
+    rows = [*known, *new, *known, *new[:9]]
+    assert sum(map(len, new)) > 1 << 19
+    ours = WordPieceTokenizer(vocab)
+    batch = ours.encode_batch(rows, memo_bytes=memo_bytes, threads=1, add_special=True)
+    expected = hf_ids(hf_tokenizer(vocab), rows, add_special=True)
+    for i, (got, wanted) in enumerate(zip(batch.tolist(), expected, strict=True)):
+        assert got == wanted, i
 
 
 @pytest.mark.parametrize("special_id", [(1 << 16) - 1, 1 << 16, (1 << 16) + 1])

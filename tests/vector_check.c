@@ -16,7 +16,7 @@
 
 #include "_vector.h"
 
-#define MOST 8320 /* numbers that a function gets at most: the stage of _window.pxd and two blocks */
+#define MOST 8320 /* numbers that a function gets at most: the stage and two blocks */
 
 static unsigned long n_checks;
 static const char *set = PIECEWORK_VECTOR;

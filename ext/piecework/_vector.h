@@ -184,9 +184,11 @@ static inline void pw_fill_tables(void) {
     }
 }
 
-/* Characters that need looking up mostly stand alone; where three stand together, there are more, and
-   all are looked up. */
-static inline int pw_are_many(uint64_t others) { return (others & others >> 1 & others >> 2) != 0; }
+/* Characters that need looking up mostly stand alone; where three stand together, there are more,
+   and all are looked up. */
+static inline int pw_are_many(uint64_t others) {
+    return (others & others >> 1 & others >> 2) != 0;
+}
 
 /* Look up the characters that have a bit; return how many of them have no byte. */
 #define PW_NARROW_FEW(size, type)                                                            \

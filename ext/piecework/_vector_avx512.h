@@ -15,7 +15,8 @@ static int pw_has_avx512;
 static inline int pw_find_avx512(void) {
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("popcnt");
+           __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
+           __builtin_cpu_supports("popcnt");
 }
 
 PW_AVX512 static inline __mmask64 pw_in_range_avx512(__m512i v, char first, int n) {
