@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 
 import helpers
 import numpy as np
@@ -244,6 +245,30 @@ else:
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_ctrl_c_ends_a_call_before_it_is_done(threads):
     subprocess.run([sys.executable, "-c", INTERRUPTED, threads], check=True, timeout=300)
+
+
+def test_ctrl_c_while_helpers_start_leaves_none_at_work(monkeypatch):
+    begun, stopped, ended = threading.Event(), threading.Event(), threading.Event()
+
+    class InterruptedPool(ThreadPoolExecutor):
+        def submit(self, *task):
+            super().submit(*task)
+            assert begun.wait(60)
+            raise KeyboardInterrupt
+
+    def work():
+        begun.set()
+        assert stopped.wait(60)
+        ended.set()
+
+    with InterruptedPool(1) as pool:
+        monkeypatch.setattr(parallel, "_pool", pool)
+        monkeypatch.setattr(parallel, "_pool_size", 1)
+        with pytest.raises(KeyboardInterrupt):
+            parallel.run(work, stopped.set, 2)
+        has_ended = ended.is_set()
+        stopped.set()  # so that the test ends, whatever comes out
+    assert has_ended
 
 
 AT_EXIT = """

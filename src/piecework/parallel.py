@@ -60,9 +60,14 @@ def run(work: Callable[[], None], stop: Callable[[], None], n_workers: int) -> N
         Makes `work` return soon, on all threads.
     n_workers : int
     """
-    helpers = [] if n_workers == 1 else _start_helpers(work, n_workers - 1)
+    helpers: list[Future[None]] = []
     try:
+        if n_workers > 1:
+            _start_helpers(helpers, work, n_workers - 1)
         work()
+    except BaseException:  # Ctrl-C, perhaps with helpers at work and this thread not yet
+        stop()
+        raise
     finally:
         _leave(helpers, stop)
 
@@ -84,9 +89,9 @@ _pool: ThreadPoolExecutor | None = None
 _pool_size = 0
 
 
-def _start_helpers(work: Callable[[], None], n_helpers: int) -> list[Future[None]]:
+def _start_helpers(helpers: list[Future[None]], work: Callable[[], None], n_helpers: int) -> None:
+    """Have so many others call `work`, or fewer. They stand in `helpers` before they begin."""
     global _pool, _pool_size
-    helpers: list[Future[None]] = []
     with _lock:
         if _pool is None or _pool_size < n_helpers:
             _pool_size = max(n_helpers, usable_cores() - 1)
@@ -100,7 +105,6 @@ def _start_helpers(work: Callable[[], None], n_helpers: int) -> list[Future[None
                 _pool.submit(_help, helpers[-1], work)
         except RuntimeError:  # no more threads can be started, or Python is shutting down
             pass
-    return helpers
 
 
 def _help(helper: Future[None], work: Callable[[], None]) -> None:
