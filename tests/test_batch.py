@@ -176,6 +176,9 @@ def test_to_padded_of_rows_without_tokens_has_no_columns(rows):
         ({"dtype": "m8[s]"}, r"dtype must be an integer type, not timedelta64\[s\]"),
         ({"multiple_of": 0}, "multiple_of must be at least 1, not 0"),
         ({"length": -1}, "length must be at least 0, not -1"),
+        ({"length": 2**31}, "length must be at most 2147483647, not 2147483648"),
+        ({"multiple_of": 2**63}, "multiple_of must be at most 2147483647, not 9223372036854775808"),
+        ({"side": np.array(["left", "right"])}, "side must be 'right' or 'left', not array"),
     ],
 )
 def test_to_padded_refuses_what_would_lose_ids(batch, options, message):
@@ -191,9 +194,14 @@ def test_to_padded_refuses_numbers_that_are_no_integers(batch, name, value):
         batch.to_padded(**{name: value})
 
 
-def test_to_padded_refuses_a_dtype_that_is_none(batch):
-    with pytest.raises(TypeError, match="dtype must be an integer type, not 'integer!'"):
-        batch.to_padded(dtype="integer!")
+@pytest.mark.parametrize("dtype", ["integer!", "i4,,", [int]])
+def test_to_padded_refuses_a_dtype_that_is_none(batch, dtype):
+    with pytest.raises(TypeError, match="dtype must be an integer type, not "):
+        batch.to_padded(dtype=dtype)
+
+
+def test_to_padded_fills_up_with_an_id_that_only_uint64_holds(batch):
+    assert batch.to_padded(9, dtype=np.uint64, pad_id=2**64 - 1).input_ids[0, -1] == 2**64 - 1
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.uint64, np.array])

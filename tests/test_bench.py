@@ -1,6 +1,7 @@
 """Races of tokenizers: who takes part, what is compared, and what is said about it."""
 
 import json
+import shutil
 import sys
 import textwrap
 
@@ -131,6 +132,18 @@ def test_missing_peer_is_named(course):
         assert race.run_round().keys() == {OURS}
         assert [each.peer for each in race.results()] == [OURS]
     assert "not of version 1" in race.missing["tokenizers-1"]
+
+
+def test_peer_of_what_is_no_interpreter_is_named(course):
+    with Race(course, ["tokenizers"], "cold", pythons={"tokenizers": shutil.which("echo")}) as race:
+        pass
+    assert "is that a Python?" in race.missing["tokenizers"]
+
+
+def test_texts_without_characters_are_refused(tokenizer, tmp_path):
+    course = Course(tmp_path, tokenizer, ["a"], [*[""] * 50, "a"])
+    with pytest.raises(ValueError, match="hold no characters \\(those for tokenizers\\)"):
+        Race(course, ["tokenizers"], "unseen")
 
 
 def test_peer_of_a_missing_interpreter_is_named(course):
@@ -364,6 +377,8 @@ def test_command_takes_the_users_tokenizer(run, tmp_path):
         (["--peer-python", "x"], 2, "expected PEER=PYTHON"),
         (["--rounds", "0"], 2, "0 is not in the range"),
         (["--plot", "p.gif"], 1, "plot p.gif: expected a name that ends with .png or .svg"),
+        (["--json", "no/o.json"], 1, "json no/o.json: there is no folder no"),
+        (["--json", "."], 1, "json .: expected a file, but that is a folder"),
         (["one.txt"], 1, "expected at least two documents"),
         (["gone.txt"], 1, "gone.txt: No such file or directory"),
         (["bad.txt"], 1, "bad.txt, line 1, byte 0"),

@@ -392,6 +392,20 @@ def test_what_the_hub_refuses_is_said_to_be_no_folder_first(
     assert type(caught.value.__cause__) is error_type
 
 
+def test_a_hub_out_of_reach_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    hub = pytest.importorskip("huggingface_hub", reason="needs the extra piecework[hub]")
+    asked: list[bool] = []
+
+    def refuse(*_: Any, local_files_only: bool, **__: Any) -> None:
+        asked.append(local_files_only)
+        raise hub.errors.LocalEntryNotFoundError("no network")
+
+    monkeypatch.setattr(hub, "hf_hub_download", refuse)
+    with pytest.raises(FileNotFoundError, match="no local folder"):
+        load_pretrained("no-such-model")
+    assert asked == [False, True]
+
+
 def test_the_environment_of_the_client_is_respected(folder: Path, tmp_path: Path) -> None:
     spec = bert_spec(vocabulary(*TOKENS))
     write_tokenizer_json(spec, folder / "t.json")

@@ -114,6 +114,7 @@ def test_an_error_does_not_leave_those_waiting_who_are_far_ahead(tokenizer):
     [
         (0, ValueError, "threads must be at least 1, not 0"),
         (-1, ValueError, "threads must be at least 1, not -1"),
+        (2**63, ValueError, "threads must be at most"),
         (1.0, TypeError, "threads must be an integer, not 1.0 of type float"),
         ("2", TypeError, "threads must be an integer, not '2' of type str"),
         (True, TypeError, "threads must be an integer, not True of type bool"),
@@ -150,7 +151,7 @@ def test_characters_are_counted_as_far_as_needed(make):
     from piecework.inputs import texts_of, utf8_texts
 
     made = make(["abc"] * 1000)
-    texts = texts_of(made, "error") if make is list else utf8_texts(*made)
+    texts = texts_of(made, "error") if make is list else utf8_texts(*made, None)
     assert texts.count_chars(10**9) == 3000
     assert 100 <= texts.count_chars(100) <= 3000
     assert len(texts) == 1000
@@ -224,6 +225,8 @@ INTERRUPTED = """
 import os, signal, sys, threading
 import numpy as np
 from piecework import WordPieceTokenizer
+# A shell's background jobs inherit that it is ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 tokenizer = WordPieceTokenizer.from_pretrained("bert-base-uncased")
 rows = ["the end is near, but not here. " * 20] * 200_000  # more than 100 MB
 threads = int(sys.argv[1])
@@ -245,6 +248,10 @@ else:
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_ctrl_c_ends_a_call_before_it_is_done(threads):
     subprocess.run([sys.executable, "-c", INTERRUPTED, threads], check=True, timeout=300)
+
+
+def test_as_many_threads_as_a_number_can_say(tokenizer):
+    assert tokenizer.encode_batch(["a"], threads=sys.maxsize).tolist() == [[1037]]
 
 
 def test_ctrl_c_while_helpers_start_leaves_none_at_work(monkeypatch):

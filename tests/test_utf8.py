@@ -242,6 +242,7 @@ def test_a_character_that_the_next_row_would_complete_is_cut_short(tokenizer):
         ([-1, 2], "buffer of 3 bytes, but row 0 goes from -1 to 2"),
         ([-(2**62), 2], "row 0 goes from -4611686018427387904 to 2"),
         ([2**62, 2**62], "row 0 goes from 4611686018427387904 to 4611686018427387904"),
+        ([4], "buffer of 3 bytes, but is \\[4\\]"),
         ([], "n_rows \\+ 1 numbers in one dimension, not shape \\(0,\\)"),
         ([[0, 3]], "n_rows \\+ 1 numbers in one dimension, not shape \\(1, 2\\)"),
     ],
@@ -249,6 +250,16 @@ def test_a_character_that_the_next_row_would_complete_is_cut_short(tokenizer):
 def test_row_splits_that_make_no_rows_are_refused(tokenizer, splits, message):
     with pytest.raises(ValueError, match=message):
         tokenizer.encode_utf8(b"abc", np.array(splits, np.int64))
+
+
+def test_out_is_not_to_share_memory_with_what_is_read(tokenizer):
+    memory = np.zeros(8, np.int64)
+    for name, arguments in (
+        ("buffer", (memory.view(np.uint8)[9:], np.array([0, 3]))),
+        ("row_splits", (b"abc", memory[:2])),
+    ):
+        with pytest.raises(ValueError, match=f"^out must share no memory with {name}"):
+            tokenizer.encode_utf8(*arguments, out=memory.view(np.int32)[2:])
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     Ids: TypeAlias = NDArray[np.int32 | np.uint16]
 
+_MOST_COLUMNS = 2**31 - 1
 _REPR_ROWS = 3
 _REPR_IDS = 6
 
@@ -230,13 +231,11 @@ class Batch:
         array([[1, 1, 0, 0],
                [1, 0, 0, 0]], dtype=int32)
         """
-        if side not in ("right", "left"):
+        if not isinstance(side, str) or side not in ("right", "left"):
             raise ValueError(f"side must be 'right' or 'left', not {side!r}")
         pad_id = as_int("pad_id", pad_id)
         ids, row_splits = _plain(self.ids), _plain(self.row_splits)
-        n_columns = self._n_columns(
-            longest_row(row_splits), length, as_int("multiple_of", multiple_of, minimum=1)
-        )
+        n_columns = self._n_columns(longest_row(row_splits), length, multiple_of)
         dtype, native, _, _ = _checked_type(dtype, ids, pad_id)
         shape = (len(self), n_columns)
         # Zeros that numpy makes are not written: the system gives such memory.
@@ -277,7 +276,11 @@ class Batch:
         return kind.from_arrays(pyarrow.array(offsets), ids)
 
     def _n_columns(self, longest: int, length: int | None, multiple_of: int) -> int:
-        length = longest if length is None else as_int("length", length, minimum=0)
+        multiple_of = as_int("multiple_of", multiple_of, minimum=1, maximum=_MOST_COLUMNS)
+        if length is None:
+            length = longest
+        else:
+            length = as_int("length", length, minimum=0, maximum=_MOST_COLUMNS)
         if longest > length:
             row = int(np.argmax(self.lengths > length))
             raise ValueError(f"row {row} has {self.lengths[row]} tokens, more than length={length}")
@@ -355,7 +358,7 @@ def _checked_type(dtype: DTypeLike, ids: Ids, pad_id: int) -> _IntegerType:
     """Return an integer type in which all ids and the `pad_id` have room, or raise."""
     try:
         result = _integer_type(dtype)  # type: ignore[arg-type]  # what has no hash is none
-    except TypeError:
+    except (TypeError, SyntaxError):  # numpy's, for "i4,,"
         raise TypeError(f"dtype must be an integer type, not {dtype!r}") from None
     low = high = pad_id
     # Where the type of the ids has room, none of them is looked at.

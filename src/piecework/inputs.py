@@ -59,8 +59,12 @@ def texts_of(texts: Iterable[Any], missing: Missing) -> StrTexts | Utf8Texts:
     return _object_texts(texts, missing)
 
 
-def utf8_texts(buffer: Any, row_splits: NDArray[np.int64] | NDArray[np.int32]) -> Utf8Texts:
+def utf8_texts(
+    buffer: Any, row_splits: NDArray[np.int64] | NDArray[np.int32], out: object
+) -> Utf8Texts:
     """Return the rows of UTF-8 that a buffer holds, as `row_splits` cut it.
+
+    `out` is what the ids go into, if there is something.
 
     Raises
     ------
@@ -78,7 +82,15 @@ def utf8_texts(buffer: Any, row_splits: NDArray[np.int64] | NDArray[np.int32]) -
             f"row_splits must hold n_rows + 1 numbers in one dimension, not shape "
             f"{row_splits.shape}"
         )
-    return Utf8Texts([(_bytes_of(buffer), np.require(row_splits, None, ["C", "A"]))])
+    data = _bytes_of(buffer)
+    if len(row_splits) == 1 and not 0 <= row_splits[0] <= len(data):
+        raise ValueError(
+            f"row_splits must not leave the buffer of {len(data)} bytes, but is {row_splits}"
+        )
+    for name, array in (("buffer", data), ("row_splits", row_splits)):
+        if isinstance(out, np.ndarray) and np.may_share_memory(out, array):
+            raise ValueError(f"out must share no memory with {name}: it would be overwritten")
+    return Utf8Texts([(data, np.require(row_splits, None, ["C", "A"]))])
 
 
 def arrow_texts(array: Any, missing: Missing) -> Utf8Texts:

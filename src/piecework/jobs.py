@@ -7,6 +7,7 @@ how the threads work together, is known elsewhere.
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -80,9 +81,9 @@ def checked_effort(threads: int | None, memo_bytes: int | None) -> Effort:
         if threads == 1 and type(threads) is int:
             return _ONE_THREAD
     if threads is not None:
-        threads = as_int("threads", threads, minimum=1)
+        threads = as_int("threads", threads, minimum=1, maximum=sys.maxsize)
     if memo_bytes is not None:
-        memo_bytes = as_int("memo_bytes", memo_bytes, minimum=0)
+        memo_bytes = as_int("memo_bytes", memo_bytes, minimum=0, maximum=sys.maxsize)
     return Effort(threads, memo_bytes)
 
 

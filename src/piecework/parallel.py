@@ -9,6 +9,7 @@ threads do not live in it, and the locks may be held for ever.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -46,7 +47,8 @@ def choose_workers(threads: int | None, count_chars: Callable[[int], int]) -> in
     if os.getpid() != _pid:
         return 1
     most = threads or usable_cores()
-    return max(1, min(most, count_chars(most * CHARS_PER_WORKER) // CHARS_PER_WORKER))
+    limit = min(most * CHARS_PER_WORKER, sys.maxsize)
+    return max(1, min(most, count_chars(limit) // CHARS_PER_WORKER))
 
 
 def run(work: Callable[[], None], stop: Callable[[], None], n_workers: int) -> None:

@@ -178,6 +178,7 @@ def _download(name: str, options: Mapping[str, Any]) -> Path:
         from huggingface_hub.errors import (
             EntryNotFoundError,
             HFValidationError,
+            LocalEntryNotFoundError,
             RepositoryNotFoundError,
             RevisionNotFoundError,
         )
@@ -189,11 +190,16 @@ def _download(name: str, options: Mapping[str, Any]) -> Path:
 
     def fetch(file: str) -> Path | None:
         try:
-            return Path(hf_hub_download(name, file, **options))
+            return Path(hf_hub_download(name, file, **asked))
+        except LocalEntryNotFoundError as error:
+            missing.append(error)
+            asked["local_files_only"] = True  # to find the Hub out of reach takes long
+            return None
         except (EntryNotFoundError, RepositoryNotFoundError, RevisionNotFoundError) as error:
-            missing.append(error)  # on the Hub or, when that is out of reach, in its cache
+            missing.append(error)
             return None
 
+    asked = dict(options)
     missing: list[Exception] = []
     try:
         if found := fetch("tokenizer.json"):

@@ -84,7 +84,7 @@ def check_ids(ids: Sequence[int] | Any, vocab_size: int, *, row: int | None = No
     as_int_list(ids, as_int("vocab_size", vocab_size, minimum=0), row)
 
 
-def as_int(name: str, value: Any, *, minimum: int | None = None) -> int:
+def as_int(name: str, value: Any, *, minimum: int | None = None, maximum: int | None = None) -> int:
     """Return an argument as a plain int, or raise an error that names it.
 
     Examples
@@ -101,6 +101,8 @@ def as_int(name: str, value: Any, *, minimum: int | None = None) -> int:
         raise TypeError(f"{name} must be an integer, not {value!r} of type {type(value).__name__}")
     if minimum is not None and plain < minimum:
         raise ValueError(f"{name} must be at least {minimum}, not {plain}")
+    if maximum is not None and plain > maximum:
+        raise ValueError(f"{name} must be at most {maximum}, not {plain}")
     return plain
 
 

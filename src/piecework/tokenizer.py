@@ -392,7 +392,8 @@ class WordPieceTokenizer:
         memo_bytes : int, optional
             The size of the memo in which each thread keeps the ids of words that it has seen, from
             its first text on; 0 for none. By default 4 MiB, once a thread has seen so much text
-            that they pay. The result does not depend on it.
+            that they pay. It is kept for the calls that come, until one asks for another size. The
+            result does not depend on it.
         dtype : int32 or uint16, optional
             Of the ids: int32, or what `out` has.
         out : int32 or uint16 array, shape (any,), optional
@@ -477,7 +478,7 @@ class WordPieceTokenizer:
         """
         return encode_texts(
             self._encoder,
-            utf8_texts(buffer, row_splits),
+            utf8_texts(buffer, row_splits, out),
             self._special_template() if add_special else _NO_TEMPLATE,
             checked_effort(threads, memo_bytes),
             checked_output(dtype, out, self._spec),

@@ -106,7 +106,12 @@ class PeerProcess:
             line = ""
         if not line:
             raise RuntimeError(f"{self.peer}: its process died: {self._last_words()}")
-        answer = json.loads(line)
+        try:
+            answer = json.loads(line)
+        except ValueError:
+            raise NotThere(
+                f"{self.peer}: its process says {line[:80]!r}; is that a Python?"
+            ) from None
         if "not there" in answer:
             raise NotThere(answer["not there"])
         if "error" in answer:

@@ -231,6 +231,8 @@ class Race:
     ------
     NotThere
         Piecework itself can't do it.
+    ValueError
+        The texts of somebody, who may get a part of them, hold no characters.
     """
 
     def __init__(
@@ -248,7 +250,11 @@ class Race:
         self._course = course
         self._pythons = pythons or {}
         self._contestants: list[_Contestant] = []
-        for peer in [each for each in peers if each != OURS]:
+        others = [each for each in peers if each != OURS]
+        for peer in [OURS, *others]:
+            if course.n_bytes(PEERS[peer].one_in) == 0:
+                raise ValueError(f"the texts to be timed hold no characters (those for {peer})")
+        for peer in others:
             self._attempt(peer)
         self._ours = self._add(OURS)
 

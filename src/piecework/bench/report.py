@@ -80,6 +80,20 @@ def _cpu_name() -> str:
     return platform.processor() or platform.machine()
 
 
+def check_folder(what: str, path: Path) -> None:
+    """See that a file can be there, before anything is measured.
+
+    Raises
+    ------
+    OSError
+        It is a folder, or would be in one that does not exist.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(f"{what} {path}: expected a file, but that is a folder")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{what} {path}: there is no folder {path.parent}")
+
+
 def check_plot(path: Path) -> None:
     """See that a plot can be written there, before anything is measured.
 
@@ -89,7 +103,10 @@ def check_plot(path: Path) -> None:
         The suffix is none of :data:`PLOT_FORMATS`.
     ImportError
         matplotlib is not installed.
+    OSError
+        As for :func:`check_folder`.
     """
+    check_folder("plot", path)
     if path.suffix.lower() not in PLOT_FORMATS:
         kinds = " or ".join(PLOT_FORMATS)
         raise ValueError(f"plot {path}: expected a name that ends with {kinds}")

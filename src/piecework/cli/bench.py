@@ -138,6 +138,8 @@ def bench(
     """  # noqa: D301  (click takes a real backspace as "keep these lines")
     if plot_path:
         report.check_plot(Path(plot_path))
+    if json_path:
+        report.check_folder("json", Path(json_path))
     tokenizer = load_tokenizer(source, cased)
     documents = read_documents(corpus, megabytes * 10**6) if corpus else documentation_of_python()
     if len(documents) < 2:
