@@ -13,16 +13,18 @@ from typing import TYPE_CHECKING, Any
 __all__ = ["np"]
 
 
-class _Numpy(ModuleType):
-    def __getattr__(self, name: str) -> Any:
-        import numpy
+def _fetch(name: str) -> Any:
+    import numpy
 
-        value = getattr(numpy, name)
-        setattr(self, name, value)
-        return value
+    value = getattr(numpy, name)
+    setattr(np, name, value)
+    return value
 
 
 if TYPE_CHECKING:
     import numpy as np
 else:
-    np = _Numpy("numpy")
+    np = ModuleType("numpy")
+    # A module's own function (PEP 562) and not a method of a class of modules: with that, Python
+    # would look up each attribute by the slow way, and a few of them cost as much as a sentence.
+    np.__getattr__ = _fetch

@@ -237,7 +237,7 @@ class Batch:
         ids, row_splits = _plain(self.ids), _plain(self.row_splits)
         n_columns = self._n_columns(longest_row(row_splits), length, multiple_of)
         dtype, native, _, _ = _checked_type(dtype, ids, pad_id)
-        shape = (len(self), n_columns)
+        shape = (len(row_splits) - 1, n_columns)
         # Zeros that numpy makes are not written: the system gives such memory.
         input_ids = np.full(shape, pad_id, native) if pad_id else np.zeros(shape, native)
         attention_mask = np.zeros(shape, native)
