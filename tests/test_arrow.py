@@ -264,3 +264,13 @@ def test_to_arrow_without_pyarrow_says_what_to_install(tokenizer, monkeypatch):
         ImportError, match=r'to_arrow needs pyarrow: pip install "piecework\[arrow\]"'
     ):
         batch.to_arrow()
+
+
+def test_out_is_not_to_share_memory_with_the_array(tokenizer):
+    memory = np.zeros(16, np.uint8)
+    array = pa.StringArray.from_buffers(
+        1, pa.py_buffer(np.array([0, 3], np.int32)), pa.py_buffer(memory)
+    )
+    for encode in (tokenizer.encode_batch, tokenizer.encode_arrow):
+        with pytest.raises(ValueError, match=r"^out must share no memory with the texts"):
+            encode(array, out=memory.view(np.int32))

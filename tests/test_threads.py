@@ -151,7 +151,7 @@ def test_characters_are_counted_as_far_as_needed(make):
     from piecework.inputs import texts_of, utf8_texts
 
     made = make(["abc"] * 1000)
-    texts = texts_of(made, "error") if make is list else utf8_texts(*made, None)
+    texts = texts_of(made, "error") if make is list else utf8_texts(*made)
     assert texts.count_chars(10**9) == 3000
     assert 100 <= texts.count_chars(100) <= 3000
     assert len(texts) == 1000

@@ -254,11 +254,8 @@ def test_row_splits_that_make_no_rows_are_refused(tokenizer, splits, message):
 
 def test_out_is_not_to_share_memory_with_what_is_read(tokenizer):
     memory = np.zeros(8, np.int64)
-    for name, arguments in (
-        ("buffer", (memory.view(np.uint8)[9:], np.array([0, 3]))),
-        ("row_splits", (b"abc", memory[:2])),
-    ):
-        with pytest.raises(ValueError, match=f"^out must share no memory with {name}"):
+    for arguments in (memory.view(np.uint8)[9:], np.array([0, 3])), (b"abc", memory[:2]):
+        with pytest.raises(ValueError, match=r"^out must share no memory with the texts"):
             tokenizer.encode_utf8(*arguments, out=memory.view(np.int32)[2:])
 
 

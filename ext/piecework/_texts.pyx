@@ -58,6 +58,10 @@ cdef class Texts:
         """Return the characters (or bytes) of all rows; of many only enough to reach `limit`."""
         return 0
 
+    def buffers(self):
+        """Return the arrays whose memory is read while the rows are encoded, a list."""
+        return []
+
     def __len__(self):
         return self.n_rows
 
@@ -155,6 +159,9 @@ cdef class Utf8Texts(Texts):
 
     def __dealloc__(self):
         PyMem_RawFree(self.segments)
+
+    def buffers(self):
+        return [array for segment in self.owners for array in segment]
 
     cdef Py_ssize_t view(self, Py_ssize_t first, Text* views) noexcept nogil:
         cdef Py_ssize_t row, n_bytes = 0, stop

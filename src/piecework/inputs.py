@@ -59,20 +59,16 @@ def texts_of(texts: Iterable[Any], missing: Missing) -> StrTexts | Utf8Texts:
     return _object_texts(texts, missing)
 
 
-def utf8_texts(
-    buffer: Any, row_splits: NDArray[np.int64] | NDArray[np.int32], out: object
-) -> Utf8Texts:
+def utf8_texts(buffer: Any, row_splits: NDArray[np.int64] | NDArray[np.int32]) -> Utf8Texts:
     """Return the rows of UTF-8 that a buffer holds, as `row_splits` cut it.
-
-    `out` is what the ids go into, if there is something.
 
     Raises
     ------
     TypeError
         For what gives no buffer, and for row splits that are no array of int64 or int32.
     ValueError
-        For row splits that are not one-dimensional, or empty. Where they point is looked at when
-        the row is reached.
+        For row splits that are not one-dimensional, or empty, or make no row and leave the buffer.
+        Where others point is looked at when the row is reached.
     """
     if not isinstance(row_splits, np.ndarray) or row_splits.dtype not in (np.int64, np.int32):
         kind = getattr(row_splits, "dtype", type(row_splits).__name__)
@@ -87,9 +83,6 @@ def utf8_texts(
         raise ValueError(
             f"row_splits must not leave the buffer of {len(data)} bytes, but is {row_splits}"
         )
-    for name, array in (("buffer", data), ("row_splits", row_splits)):
-        if isinstance(out, np.ndarray) and np.may_share_memory(out, array):
-            raise ValueError(f"out must share no memory with {name}: it would be overwritten")
     return Utf8Texts([(data, np.require(row_splits, None, ["C", "A"]))])
 
 

@@ -124,11 +124,13 @@ def encode_texts(
     Raises
     ------
     ValueError
-        `output.out` is too small.
+        `output.out` is too small, or shares memory with the texts.
     TypeError, UnicodeError
         For the first row that can't be encoded.
     """
     dtype, out = output
+    if out is not None and any(np.may_share_memory(out, array) for array in texts.buffers()):
+        raise ValueError("out must share no memory with the texts nor with their row splits")
     id_size = 4 if dtype == "int32" else 2
     sink = IdSink(len(texts), id_size, None if out is None else out.view(np.uint8))
     _run(encoder, texts, template, effort, sink)
@@ -157,10 +159,10 @@ def _run(
 ) -> None:
     threads, memo_bytes = effort
     # Most batches are small: that is found out in the call that encodes them.
-    if threads is None or threads == 1:
-        limit = None if threads else parallel.BIG_CHARS
-        if encode_alone(encoder, texts, sink, template, memo_bytes, limit):
-            return
+    if threads is None and encode_alone(
+        encoder, texts, sink, template, memo_bytes, parallel.BIG_CHARS
+    ):
+        return
     n_workers = parallel.choose_workers(threads, texts.count_chars)
     if n_workers == 1:
         encode_alone(encoder, texts, sink, template, memo_bytes, None)

@@ -398,7 +398,7 @@ class WordPieceTokenizer:
             Of the ids: int32, or what `out` has.
         out : int32 or uint16 array, shape (any,), optional
             The ids are written here, from the beginning on; those of the batch are a view of it.
-            After an error, what it holds is undefined.
+            It shares no memory with the texts. After an error, what it holds is undefined.
 
         Returns
         -------
@@ -478,7 +478,7 @@ class WordPieceTokenizer:
         """
         return encode_texts(
             self._encoder,
-            utf8_texts(buffer, row_splits, out),
+            utf8_texts(buffer, row_splits),
             self._special_template() if add_special else _NO_TEMPLATE,
             checked_effort(threads, memo_bytes),
             checked_output(dtype, out, self._spec),
