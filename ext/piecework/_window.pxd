@@ -49,7 +49,7 @@ cdef struct Window:
     uint16_t* starts  # of the tokens, in the stage
     uint16_t* stops
     uint16_t* cuts  # how many bytes of a key lie behind each
-    Result* results  # of MANY ids: those in `walked`
+    Result* results
     uint32_t* missed  # tokens that the memo does not hold
     Py_ssize_t n_missed
     uint32_t* odd  # tokens whose bytes don't tell what they are, ascending

@@ -34,10 +34,12 @@ cdef bint write_rows(Task* task) noexcept nogil:
         if segment.is_staged:
             if segment.at == 0:
                 write_literals(task.head, out)
-            write_tokens(
-                workspace, segment.first_token,
-                window.segments[i + 1].first_token if i + 1 < window.n_segments
-                else window.n_tokens,
+            write_results(
+                window.results + segment.first_token,
+                window.results + (
+                    window.segments[i + 1].first_token if i + 1 < window.n_segments
+                    else window.n_tokens
+                ),
                 task.tables.short_ids, out,
             )
             if segment.stop == segment.text.n_chars:
@@ -66,26 +68,25 @@ cdef inline void write_literals(const Ids* ids, Ids* out) noexcept nogil:
     out.n += ids.n
 
 
-cdef inline void write_tokens(
-    const Workspace* workspace, Py_ssize_t token, Py_ssize_t stop, bint short_ids, Ids* out
+cdef inline void write_results(
+    const Result* result, const Result* stop, bint short_ids, Ids* out
 ) noexcept nogil:
-    """Requires room for the ids that a result can hold for each token, and SLACK behind.
+    """Write the ids of the results from `result` to `stop`.
 
-    The compiler makes a loop of its own for each kind of ids.
+    Requires room for these, for those that a result can hold for each, and SLACK behind. The
+    compiler makes a loop of its own for each kind of ids.
     """
     if short_ids:
-        write_sized(workspace, token, stop, True, out)
+        write_sized(result, stop, True, out)
     else:
-        write_sized(workspace, token, stop, False, out)
+        write_sized(result, stop, False, out)
 
 
 cdef inline void write_sized(
-    const Workspace* workspace, Py_ssize_t token, Py_ssize_t stop, bint short_ids, Ids* out
+    const Result* result, const Result* stop, bint short_ids, Ids* out
 ) noexcept nogil:
-    cdef const Result* result = workspace.window.results + token
-    cdef const Result* last = workspace.window.results + stop
     cdef int32_t* to = out.data + out.n
-    while result < last:
+    while result < stop:
         if not likely(result.n < LONG):
             to += write_many(result, short_ids, to)
         else:

@@ -360,11 +360,12 @@ def _checked_type(dtype: DTypeLike, ids: Ids, pad_id: int) -> _IntegerType:
         result = _integer_type(dtype)  # type: ignore[arg-type]  # what has no hash is none
     except (TypeError, SyntaxError):  # numpy's, for "i4,,"
         raise TypeError(f"dtype must be an integer type, not {dtype!r}") from None
+    held = _integer_type(ids.dtype)
     low = high = pad_id
     # Where the type of the ids has room, none of them is looked at.
-    if result.lowest > (0 if ids.dtype.kind == "u" else -(2**31)):
+    if result.lowest > held.lowest:
         low = min(low, int(ids.min(initial=0)))
-    if result.highest < (2**16 if ids.dtype.kind == "u" else 2**31) - 1:
+    if result.highest < held.highest:
         high = max(high, int(ids.max(initial=0)))
     if low < result.lowest or high > result.highest:
         wrong = low if low < result.lowest else high

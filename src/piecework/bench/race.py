@@ -252,7 +252,7 @@ class Race:
         self._contestants: list[_Contestant] = []
         others = [each for each in peers if each != OURS]
         for peer in [OURS, *others]:
-            if course.n_bytes(PEERS[peer].one_in) == 0:
+            if not any(course.part("texts", PEERS[peer].one_in)):
                 raise ValueError(f"the texts to be timed hold no characters (those for {peer})")
         for peer in others:
             self._attempt(peer)
