@@ -21,7 +21,9 @@ import pytest
 from tokenizers import Tokenizer
 
 from piecework import reference
+from piecework.pipeline import Pipeline
 from piecework.rules import RuleSet, rule_set
+from piecework.spec import SpecialPiece, TokenizerSpec
 
 DATA = Path(os.environ.get("PIECEWORK_DATA") or Path(__file__).parents[2] / "shared" / "data")
 
@@ -148,6 +150,17 @@ def hf_ids(hf: Tokenizer, texts: Sequence[str], *, add_special: bool = False) ->
     """Encode texts with the incumbent, by its fastest call."""
     encode_batch = getattr(hf, "encode_batch_fast", hf.encode_batch)
     return [encoding.ids for encoding in encode_batch(texts, add_special_tokens=add_special)]
+
+
+def spec_ids(spec: TokenizerSpec, text: str, *, add_special: bool = True) -> list[int]:
+    """Encode a text in plain Python: the pipeline, then the template piece by piece."""
+    content = Pipeline(spec).encode(text).ids
+    if not add_special or spec.template is None:
+        return content
+    ids: list[int] = []
+    for piece in spec.template.single:
+        ids += piece.ids if isinstance(piece, SpecialPiece) else content
+    return ids
 
 
 # What decoding treats in a way of its own, first or later in a row.

@@ -28,7 +28,7 @@ DERIVE_CLASSES = ("-m", "piecework.rules.char_classes", "huggingface")
 WALK = "ext/piecework/_walk.pyx"
 VECTOR_SSE2 = "ext/piecework/_vector_sse2.h"
 VECTOR_NEON = "ext/piecework/_vector_neon.h"
-ENCODING = "src/piecework/encoding.py"
+ENCODER = "src/piecework/kernel_encoder.py"
 SPECIALS = "src/piecework/special_tokens.py"
 NORMALIZATION = "src/piecework/normalization.py"
 REFERENCE = "src/piecework/reference.py"
@@ -88,16 +88,14 @@ PITFALLS = [
         "the shortest match is taken",
         (
             (
-                ENCODING,
-                "        self._ids = spec.vocabulary.ids\n",
+                ENCODER,
+                "    unk_id = ids[spec.unk_token]\n",
                 """\
-        ids, n_prefix = spec.vocabulary.ids, len(spec.prefix)
-        shorter_of = {
-            t: [t[:n] for n in range(t.startswith(spec.prefix) * n_prefix + 1, len(t))] for t in ids
-        }
-        self._ids = {
-            token: ids[token] for token, shorter in shorter_of.items() if not ids.keys() & shorter
-        }
+    unk_id, n_prefix = ids[spec.unk_token], len(spec.prefix)
+    shorter_of = {
+        t: [t[:n] for n in range(t.startswith(spec.prefix) * n_prefix + 1, len(t))] for t in ids
+    }
+    ids = {token: ids[token] for token, shorter in shorter_of.items() if not ids.keys() & shorter}
 """,
             ),
         ),
@@ -119,12 +117,11 @@ PITFALLS = [
         "## pieces are tried at the start of a word",
         (
             (
-                ENCODING,
-                "        self._ids = spec.vocabulary.ids\n",
+                ENCODER,
+                "    unk_id = ids[spec.unk_token]\n",
                 """\
-        ids = spec.vocabulary.ids
-        bare = {token.removeprefix(spec.prefix): id_ for token, id_ in ids.items()}
-        self._ids = {**bare, **ids}
+    unk_id = ids[spec.unk_token]
+    ids = {**{token.removeprefix(spec.prefix): id_ for token, id_ in ids.items()}, **ids}
 """,
             ),
         ),
@@ -135,9 +132,9 @@ PITFALLS = [
         "a word of exactly the limit is refused",
         (
             (
-                ENCODING,
-                "limit = min(spec.max_input_chars_per_word, _NO_LIMIT)",
-                "limit = min(spec.max_input_chars_per_word - 1, _NO_LIMIT)",
+                ENCODER,
+                "return min(spec.max_input_chars_per_word, NO_LIMIT)",
+                "return min(spec.max_input_chars_per_word - 1, NO_LIMIT)",
             ),
         ),
         seed_test("test_max_input_chars_per_word"),
@@ -269,8 +266,8 @@ PITFALLS = [
         (
             (
                 NORMALIZATION,
-                "        return text.translate(self._after_order)\n",
-                "        return text.lower().translate(self._after_order)\n",
+                "        return text.translate(self.after_order)\n",
+                "        return text.lower().translate(self.after_order)\n",
             ),
         ),
         seed_test("test_lowercase_per_code_point"),
@@ -304,14 +301,22 @@ PITFALLS = [
         "special tokens are looked for in any case",
         (
             (
-                ENCODING,
-                "    specials = list(spec.special_tokens)\n",
-                "    specials = [form for t in spec.special_tokens for form in (t, t.lower())]\n",
+                ENCODER,
+                "    alphabet = Alphabet(list(plan.by_start))\n",
+                """\
+    forms = {form: id_ for t, id_ in plan.by_start.items() for form in (t, t.lower())}
+    alphabet = Alphabet(list(forms))
+""",
             ),
             (
-                ENCODING,
-                "list(spec.special_tokens.values())",
-                "[0] * len(specials)",
+                ENCODER,
+                "for id_ in plan.by_start.values()]",
+                "for id_ in forms.values()]",
+            ),
+            (
+                ENCODER,
+                "return DoubleTrie(list(plan.by_start), ids, None,",
+                "return DoubleTrie(list(forms), ids, None,",
             ),
             (
                 SPECIALS,

@@ -14,6 +14,7 @@ import pytest
 
 from piecework import WordPieceTokenizer, reference
 from piecework.rules import rule_set
+from piecework.spec import AddedToken
 
 hypothesis = pytest.importorskip("hypothesis")
 from hypothesis import given, settings  # noqa: E402
@@ -100,5 +101,6 @@ def test_special_tokens_equal_the_specification(specials, text):
     vocab = {token: i for i, token in enumerate(tokens)}
     added = {content: vocab.get(content, len(vocab) + i) for i, content in enumerate(specials)}
     spec = WordPieceTokenizer(vocab).spec
-    ours = WordPieceTokenizer.from_spec(dataclasses.replace(spec, special_tokens=added))
+    tokens = tuple(AddedToken(*item) for item in added.items())
+    ours = WordPieceTokenizer.from_spec(dataclasses.replace(spec, added_tokens=tokens))
     assert ours.encode(text) == reference.encode(text, vocab, RULES, special_tokens=added)

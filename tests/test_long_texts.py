@@ -12,6 +12,7 @@ import pytest
 
 from piecework import WordPieceTokenizer, reference
 from piecework.rules import rule_set
+from piecework.spec import AddedToken
 
 RULES = rule_set("huggingface")
 # Letters, marks that go, that stay and that change places, what vanishes, joins and separates,
@@ -93,7 +94,9 @@ def test_every_offset_of_a_border(joint):
         token: i for i, token in enumerate(["[UNK]", "a", "##a", "##b", "!", "##aab", "[", "]"])
     }
     added = {"[M]": 40}
-    spec = dataclasses.replace(WordPieceTokenizer(vocab).spec, special_tokens=added)
+    spec = dataclasses.replace(
+        WordPieceTokenizer(vocab).spec, added_tokens=(AddedToken("[M]", 40),)
+    )
     ours = WordPieceTokenizer.from_spec(spec)
     words = ["a" * 7 + " "] * 200
     for border in (256, 512, 1024):

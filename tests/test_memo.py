@@ -14,6 +14,7 @@ from helpers import hf_ids, hf_tokenizer
 
 from piecework import WordPieceTokenizer, reference
 from piecework.rules import rule_set
+from piecework.spec import AddedToken
 
 RULES = rule_set("huggingface")
 STAGE = 8192  # bytes of text that are looked up together
@@ -54,7 +55,8 @@ FLAGS = [
 
 def tokenizer(vocab, special_tokens, **options):
     spec = WordPieceTokenizer(vocab, **options).spec
-    return WordPieceTokenizer.from_spec(dataclasses.replace(spec, special_tokens=special_tokens))
+    added = tuple(AddedToken(*item) for item in special_tokens.items())
+    return WordPieceTokenizer.from_spec(dataclasses.replace(spec, added_tokens=added))
 
 
 def assert_no_memo_changes(rows, vocab=VOCAB, special_tokens=None, limit=100, **flags):

@@ -521,11 +521,11 @@ def _json(**changes: object) -> str:
 @pytest.mark.parametrize(
     ("part", "value"),
     [
-        ("normalizer", {"type": "NFKC"}),
-        ("pre_tokenizer", {"type": "Whitespace"}),
+        ("normalizer", {"type": "Precompiled", "precompiled_charsmap": ""}),
+        ("pre_tokenizer", {"type": "UnicodeScripts"}),
         ("model", {"type": "BPE", "vocab": {}, "merges": []}),
         ("decoder", {"type": "ByteLevel"}),
-        ("post_processor", {"type": "ByteLevel", "trim_offsets": True}),
+        ("post_processor", {"type": "Unknown"}),
     ],
 )
 def test_from_hf_json_names_what_it_does_not_support(part, value):

@@ -337,3 +337,11 @@ def test_other_threads_run_while_one_long_text_is_walked():
         ticks += 1
     thread.join()
     assert ticks > 5
+
+
+def test_the_first_texts_of_a_tokenizer_may_all_be_empty(bert_vocab) -> None:
+    tokenizer = WordPieceTokenizer(bert_vocab)  # a new one: no memory of an earlier call
+    batch = tokenizer.encode_batch(["", ""], return_offsets=True, return_word_ids=True)
+    assert batch.tolist() == [[], []]
+    assert batch.offsets is not None
+    assert batch.offsets.shape == (0, 2)

@@ -20,7 +20,7 @@ from tokenizers import Tokenizer
 import piecework
 from piecework.errors import TokenizerFileWarning, UnsupportedTokenizerError, VocabularyWarning
 from piecework.pretrained import bert_spec
-from piecework.spec import Template, TokenizerSpec
+from piecework.spec import NO_TEMPLATE, AddedToken, Template, TokenizerSpec
 from piecework.tokenizer_json import from_json, read_tokenizer_json, to_json, write_tokenizer_json
 from piecework.vocabulary import Vocabulary
 
@@ -164,26 +164,14 @@ def test_invalid_utf8_is_refused_with_its_line(tmp_path: Path) -> None:
     ("path", "value", "message"),
     [
         ("version", "2.0", "version: expected '1.0', got \"2.0\""),
-        ("normalizer", None, "normalizer: expected BertNormalizer, got null"),
-        ("normalizer", _ABSENT, "normalizer: expected BertNormalizer, got nothing"),
-        ("normalizer.type", "Foo", "normalizer.type: expected 'BertNormalizer', got \"Foo\""),
-        ("normalizer.type", _ABSENT, "normalizer.type: expected 'BertNormalizer', got nothing"),
-        ("normalizer.type", "Sequence", "normalizer.type: expected 'BertNormalizer'"),
-        ("pre_tokenizer", None, "pre_tokenizer: expected BertPreTokenizer, got null"),
-        ("pre_tokenizer.type", "Whitespace", 'pre_tokenizer.type: .*, got "Whitespace"'),
-        ("post_processor.type", "RobertaProcessing", 'post_processor.type: .*, got "Roberta'),
-        ("post_processor.single", [piece("A", 1)], "post_processor.single: .*see piece 0"),
-        ("post_processor.single", [piece("[CLS]", 1)], "post_processor.single: .*see piece 0"),
-        ("post_processor.single", [piece("A"), piece("A")], "post_processor.single: .*piece 1"),
-        ("post_processor.single", [piece("A"), piece("B")], "post_processor.single: .*piece 1"),
-        ("post_processor.single", [piece("[CLS]")], "post_processor.single: .*the text"),
-        ("decoder.type", "ByteLevel", "decoder.type: expected 'WordPiece', got \"ByteLevel\""),
+        ("normalizer.type", "Foo", 'normalizer.type: .*, got "Foo"'),
+        ("normalizer.type", "Precompiled", 'normalizer.type: .*, got "Precompiled"'),
+        ("pre_tokenizer.type", "Foo", 'pre_tokenizer.type: .*, got "Foo"'),
+        ("post_processor.type", "Foo", 'post_processor.type: expected one of .*, got "Foo"'),
+        ("post_processor.type", _ABSENT, "post_processor.type: expected one of .*, got nothing"),
+        ("decoder.type", "Foo", 'decoder.type: .*, got "Foo"'),
         ("model.type", "BPE", "model.type: expected 'WordPiece', got \"BPE\""),
         ("model.type", "wordpiece", "model.type: expected 'WordPiece', got \"wordpiece\""),
-        ("added_tokens.1.lstrip", True, r"added_tokens\[1\].lstrip: expected false .*got true"),
-        ("added_tokens.1.normalized", True, r"added_tokens\[1\].normalized"),
-        ("added_tokens.1.single_word", True, r"added_tokens\[1\].single_word"),
-        ("added_tokens.1.special", False, r"added_tokens\[1\].special: expected true .*got false"),
         ("added_tokens.1.id", 77, r"added_tokens\[1\].id: expected 1 .*, got 77"),
         ("added_tokens.1", special_token(9, "<n>"), r"added_tokens\[1\].id: expected 7 .*, got 9"),
         ("model.piecework", {"future": 1}, "model.piecework.future"),
@@ -202,7 +190,7 @@ def test_what_would_differ_is_unsupported(path: str, value: Any, message: str) -
         ({"surprise": 1, "version": "2.0"}, "model is missing"),
         ({"model": None}, "model: expected an object, got null"),
         ({"model": {"type": "BPE", "vocab": {}, "merges": []}}, 'model.type: .*, got "BPE"'),
-        ({"model": {"type": "WordPiece"}}, "normalizer: expected BertNormalizer, got nothing"),
+        ({"model": {"type": "WordPiece"}}, "model.vocab is missing"),
     ],
 )
 def test_the_model_is_looked_at_first(document: dict[str, Any], message: str) -> None:
@@ -258,6 +246,19 @@ def test_a_model_without_type_is_a_wordpiece_only_with_all_its_keys(missing: str
         ("post_processor.special_tokens.[SEP].ids", [1, 2], "as many tokens as ids"),
         ("post_processor.special_tokens.[SEP].ids", [7], "ids from 0 to 6, got 7 for"),
         ("post_processor.pair", _ABSENT, "post_processor.pair is missing"),
+        ("post_processor.single", [piece("A"), piece("B")], r"post_processor.single: .*no \$B"),
+        ("post_processor.single", [piece("C")], "special_tokens.C is missing"),
+        (
+            "post_processor.single",
+            [piece("A", -1)],
+            r"single\[0\]: expected a type_id from 0 .* -1",
+        ),
+        ("post_processor.single", [piece("A", True)], r"single\[0\]: expected a type_id .* true"),
+        ("post_processor.single", [{**piece("A"), "x": 1}], r"single\[0\]: expected a SpecialT"),
+        ("post_processor.single", ["$A"], r"single\[0\]: expected an object, got"),
+        ("post_processor.single", "$A", "single: expected an array, got"),
+        ("post_processor.pair", [piece("zz")], "special_tokens.zz is missing"),
+        ("post_processor.special_tokens", _ABSENT, "post_processor.special_tokens is missing"),
         ("truncation", {"max_length": 3, "strategy": "LongestFirst"}, "truncation.stride is mi"),
         ("padding", {"strategy": "Longest"}, "padding.strategy: expected BatchLongest or"),
         ("model.piecework", {"shadowed": [[3, "b"]]}, r"model.piecework.shadowed: .* got \[3"),
@@ -484,14 +485,17 @@ def test_truncation_and_padding_are_kept_and_reported() -> None:
 @pytest.mark.parametrize(
     ("post_processor", "template"),
     [
-        (None, Template((), ())),
-        (BERT["post_processor"], Template((("[CLS]", 1),), (("[SEP]", 2),))),
+        (None, NO_TEMPLATE),
+        (BERT["post_processor"], Template.bert(("[CLS]", 1), ("[SEP]", 2))),
         (
             {"type": "BertProcessing", "sep": ["[SEP]", 2], "cls": ["[CLS]", 1]},
-            Template(
-                (("[CLS]", 1),),
-                (("[SEP]", 2),),
-                {"type": "BertProcessing", "sep": ["[SEP]", 2], "cls": ["[CLS]", 1]},
+            replace(
+                Template.bert(("[CLS]", 1), ("[SEP]", 2)),
+                post_processor={
+                    "type": "BertProcessing",
+                    "sep": ["[SEP]", 2],
+                    "cls": ["[CLS]", 1],
+                },
             ),
         ),
     ],
@@ -509,7 +513,7 @@ def test_a_template_piece_of_several_tokens() -> None:
     definitions["[CLS]"] = {"id": "[CLS]", "ids": [1, 3], "tokens": ["[CLS]", "a"]}
     spec = read_tokenizer_json(json.dumps(document))
     assert spec.template is not None
-    assert spec.template.before == (("[CLS]", 1), ("a", 3))
+    assert spec.template.around == ((1, 3), (2,))
     assert json.loads(to_json(spec))["post_processor"] == document["post_processor"]
 
 
@@ -550,12 +554,6 @@ def test_traps_are_loaded(
     assert spec.special_tokens["[MASK]"] == spec.vocabulary.ids["[MASK]"] == 103
 
 
-def test_a_file_with_normalized_added_tokens_is_refused(data_path: Callable[..., Path]) -> None:
-    path = data_path("vocabs", "rubert-tiny2-1644-added", "tokenizer.json")
-    with pytest.raises(UnsupportedTokenizerError, match=r"added_tokens\[\d+\]\.\w+: expected"):
-        read_tokenizer_json(path)
-
-
 # ---- against the incumbent ----
 
 
@@ -573,9 +571,44 @@ def test_a_file_gives_the_measured_ids_or_is_refused(case: Mapping[str, Any]) ->
         return  # which, and with what message, is tested above
     assert "error" not in case or "stride" in case["error"]
     if "ok" in case and not spec.file_truncation and not spec.file_padding:
+        assert helpers.spec_ids(spec, case["text"]) == case["ok"]["ids"]
         tokenizer = piecework.WordPieceTokenizer.from_spec(spec)
-        assert tokenizer.encode(case["text"], add_special=True) == case["ok"]["ids"]
         assert tokenizer.decode(case["ok"]["ids"]) == decoded(case, spec)
+
+
+def test_few_of_the_measured_files_are_refused() -> None:
+    """What the incumbent reads, and piecework does not."""
+    refused = set()
+    for case in measured_cases():
+        if not isinstance(case, dict):
+            pytest.skip(f"no {FACTS}")
+        try:
+            read_silently_as_json(case["json"])
+        except ValueError:
+            refused |= {case["case"]} if "ok" in case else set()
+    assert refused == {
+        # It reads another model than WordPiece.
+        "model without type and without continuing_subword_prefix",
+        "model without type and without max_input_chars_per_word",
+        "model type WordLevel",
+        # Every text, or the first unknown word, would be an error, or [UNK].
+        "model unk absent, text in vocab",
+        "vocab empty",
+        "max_input_chars 0",
+        # It goes by the fields of a part, and not by the type that the file gives.
+        "normalizer no type",
+        "normalizer type Bert",
+        "normalizer type unknown",
+        "pp Bert no type",
+        "pp Roberta missing trim -> parsed as?",
+        "pp wrong type name but bert fields",
+        # Ids that no embedding has, or that the file does not mean.
+        "template special ids not equal to vocab (no check)",
+        "added token wrong id (content in vocab)",
+        "added token not in vocab: given id 77 is ignored -> next id",
+        "added tokens out of order ids",
+        "added token with id gap first",
+    }
 
 
 def read_silently_as_json(text: str) -> TokenizerSpec:
@@ -598,6 +631,7 @@ def decoded(case: Mapping[str, Any], spec: TokenizerSpec) -> str:
         ("bert-base-multilingual-cased", "tokenizer.json"),
         ("bert-base-uncased", "tokenizer.json"),
         ("bge-small-en", "tokenizer.json"),
+        ("rubert-tiny2-1644-added", "tokenizer.json"),
         ("traps", "fbt-minimal.json"),
         ("traps", "fbt-dont-strip-accents.json"),
         ("traps", "fbt-with-empty-token.json"),
@@ -689,7 +723,7 @@ def test_equal_specs_give_equal_texts() -> None:
     spec = bert_spec(Vocabulary.from_mapping(VOCAB))
     other = replace(
         bert_spec(Vocabulary.from_mapping(backwards, "elsewhere")),
-        special_tokens=dict(reversed(spec.special_tokens.items())),
+        added_tokens=tuple(reversed(spec.added_tokens)),
     )
     assert spec == other
     assert to_json(spec) == to_json(other)
@@ -705,7 +739,7 @@ def test_odd_tokens_survive(tmp_path: Path) -> None:
 
 def test_a_special_token_id_that_the_format_cannot_hold_is_refused() -> None:
     spec = bert_spec(Vocabulary.from_mapping(VOCAB))
-    spec = replace(spec, special_tokens={**spec.special_tokens, "<x>": 12})
+    spec = replace(spec, added_tokens=(*spec.added_tokens, AddedToken("<x>", 12)))
     with pytest.raises(ValueError, match=r"'<x>' has id 12, .* would give it 7"):
         to_json(spec)
 
@@ -713,8 +747,8 @@ def test_a_special_token_id_that_the_format_cannot_hold_is_refused() -> None:
 def test_special_tokens_that_share_an_id_are_not_written() -> None:
     with pytest.warns(VocabularyWarning, match="have the id of an earlier one"):
         spec = read_tokenizer_json(changed("model.vocab.b", 3))
-    spec = replace(spec, special_tokens={"a": 3, "b": 3})
-    with pytest.raises(ValueError, match="special tokens 'a' and 'b' both have id 3"):
+    spec = replace(spec, added_tokens=(AddedToken("a", 3), AddedToken("b", 3)))
+    with pytest.raises(ValueError, match="added tokens 'a' and 'b' both have id 3"):
         to_json(spec)
 
 

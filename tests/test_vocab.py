@@ -6,7 +6,7 @@ import random
 import pytest
 
 from piecework._vocab import any_ends_in, count_ids, scan_ids
-from piecework.tokenizer_json import parse_json
+from piecework.json_part import parse_json
 
 OBJECTS = [
     '{"a":0}',

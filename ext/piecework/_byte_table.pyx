@@ -6,7 +6,9 @@ from piecework._char_table cimport (
     DROPPED, ENDS_WORD, EXPANDS, KEPT, KIND_MASK, RARE, REORDERS, SURROGATE, starts_special,
 )
 from piecework._types cimport uint8_t, uint32_t
-from piecework._vector cimport ISOLATED, LETTER, N_EXCEPTIONS, ODD, SPECIAL, ByteClasses
+from piecework._vector cimport (
+    ISOLATED, LETTER, N_EXCEPTIONS, ODD, SPECIAL, VANISHES, ByteClasses,
+)
 
 
 cdef enum:
@@ -166,8 +168,10 @@ cdef uint8_t class_of(uint32_t entry) noexcept nogil:
     kind &= ~<uint32_t>RARE
     if kind == KEPT | ENDS_WORD:
         return special | ISOLATED
-    if kind == KEPT or kind == DROPPED:  # which joins what stands on both sides of it
+    if kind == KEPT:
         return special | LETTER
+    if kind == DROPPED:  # which joins what stands on both sides of it
+        return special | LETTER | VANISHES
     return special
 
 

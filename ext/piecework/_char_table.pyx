@@ -13,9 +13,8 @@ from piecework._alphabet cimport (
     N_CODE_POINTS, N_PAGES, PAGE_BITS, PAGE_SIZE, Alphabet, SymbolTable,
     symbol_of,
 )
-from piecework._items cimport SYMBOL_SHIFT
 from piecework._trie cimport (
-    NO_STATE, ROOT, DoubleArray, DoubleTrie, child_of, ends_token, unit_at,
+    NO_STATE, ROOT, SYMBOL_SHIFT, DoubleArray, DoubleTrie, child_of, ends_token, unit_at,
 )
 from piecework._types cimport int64_t, uint8_t, uint16_t, uint32_t
 

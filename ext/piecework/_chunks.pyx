@@ -24,6 +24,8 @@ cdef bint make_chunk(Chunk* chunk) noexcept nogil:
 cdef void free_chunk(Chunk* chunk) noexcept nogil:
     PyMem_RawFree(chunk.ids.data)
     PyMem_RawFree(chunk.row_splits)
+    PyMem_RawFree(chunk.places.spans.data)
+    PyMem_RawFree(chunk.places.words.data)
 
 
 @final
@@ -35,6 +37,8 @@ cdef class Room:
         free_chunk(&self.chunk)
         free_scratch(&self.scratch)
         PyMem_RawFree(self.texts)
+        PyMem_RawFree(self.wholes)
+        PyMem_RawFree(self.byte_starts.data)
 
     cdef int make(self) except -1:
         """Allocate what a batch needs."""
@@ -44,11 +48,26 @@ cdef class Room:
             raise MemoryError
         return 0
 
+    cdef int make_wholes(self) except -1:
+        """Allocate what a batch needs whose rows may be clipped."""
+        if self.wholes == NULL:
+            self.wholes = <Whole*>PyMem_RawMalloc(CHUNK_ROWS * sizeof(Whole))
+        if self.wholes == NULL:
+            raise MemoryError
+        return 0
+
     cdef void trim(self) noexcept:
         """Give memory back that only a huge text needs."""
-        if self.chunk.ids.cap * <Py_ssize_t>sizeof(int32_t) > KEPT_BYTES:
-            PyMem_RawFree(self.chunk.ids.data)
-            self.chunk.ids = Ids(NULL, 0, 0)
+        trim_ids(&self.chunk.ids)
+        trim_ids(&self.chunk.places.spans)
+        trim_ids(&self.chunk.places.words)
+        trim_ids(&self.byte_starts)
         if self.scratch.cap > KEPT_BYTES:
             free_scratch(&self.scratch)
         trim_workspace(&self.workspace, KEPT_BYTES)
+
+
+cdef void trim_ids(Ids* ids) noexcept:
+    if ids.cap * <Py_ssize_t>sizeof(int32_t) > KEPT_BYTES:
+        PyMem_RawFree(ids.data)
+        ids[0] = Ids(NULL, 0, 0)

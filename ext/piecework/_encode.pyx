@@ -1,10 +1,10 @@
 """Encodes one Python string to a list, with all that this may need of Python.
 
 Stands between the tokenizer and the inner loops: it looks into the str, has it read and walked, and
-calls back into Python for the rare texts that hold marks that may swap places, a surrogate, or what
-may be a special token of many characters. Many texts are the job of `_job`, which comes here for
-those rare ones. No state that a call changes is shared, so one `Encoder` serves any number of
-threads.
+calls back into Python for the rare texts that hold marks that may swap places, a surrogate, or an
+added token that the kernel does not split out by itself. Many texts are the job of `_job`, which
+comes here for those rare ones. No state that a call changes is shared, so one `Encoder` serves any
+number of threads.
 """
 
 from cpython.list cimport PyList_New, PyList_SET_ITEM
@@ -14,18 +14,19 @@ from cpython.unicode cimport PyUnicode_DATA, PyUnicode_KIND, PyUnicode_READ
 from cython cimport critical_section, final
 from libc.string cimport memset
 
+from piecework._added cimport AddedTokens
 from piecework._alphabet cimport Alphabet, symbol_of
 from piecework._buffers cimport Ids
 from piecework._byte_table cimport fill_byte_table
 from piecework._char_table cimport CharTable
 from piecework._chunks cimport Room
 from piecework._items cimport (
-    PART_ITEMS, SYMBOL_SHIFT, Items, append_item, clear_items, free_items, literal, reserve_items,
+    PART_ITEMS, Items, append_item, clear_items, free_items, literal, reserve_items,
 )
 from piecework._rows cimport encode_rows
-from piecework._scan cimport Cursor, Tables, Text, open_text
+from piecework._scan cimport FOR_PYTHON, Cursor, Tables, Text, open_text
 from piecework._stream cimport make_room, scan_text
-from piecework._trie cimport DoubleArray, DoubleTrie, max_id
+from piecework._trie cimport SYMBOL_SHIFT, DoubleArray, DoubleTrie, max_id
 from piecework._types cimport (
     DONE,
     NEEDS_NORMALIZER,
@@ -38,11 +39,14 @@ from piecework._types cimport (
     uint32_t,
 )
 from piecework._walk cimport walk_items
-from piecework._window cimport USUAL_MEMO_BYTES, Workspace, open_window
+from piecework._window cimport USUAL_MEMO_BYTES, Lengths, Workspace, open_window
 
 
 cdef extern from "Python.h":
     Py_ssize_t PyUnicode_GET_LENGTH(object text)
+
+
+SPLIT_IN_PYTHON = FOR_PYTHON  # as the id of a special token
 
 
 @final
@@ -106,7 +110,13 @@ cdef class Encoder:
     trie : DoubleTrie
     specials : DoubleTrie
     special_alphabet : Alphabet
-        The special tokens, and their characters.
+        The special tokens that are found by their first character, and their characters. One with
+        the id `SPLIT_IN_PYTHON` is not split out here.
+    added : AddedTokens or None
+        All other added tokens, if there are any.
+    splits_in_pipeline : bool
+        A text that may hold an added token not split out here goes to `encode_row`; if not, to
+        `split_specials`, as nothing but its content decides where an added token stands.
     max_word_chars : int
         Longer words, counted after normalization, become one [UNK].
     repair : callable
@@ -115,6 +125,13 @@ cdef class Encoder:
         str -> iterator of str and int: the text between special tokens, and their ids.
     encode_reordered : callable
         str -> list of int: the ids of one word in which marks may swap places.
+    encode_row : callable
+        (str, row or None) -> (ids, starts, stops, words), four lists of int with a place for each
+        token: all of a text, for what the kernel has no way of its own. Or an exception.
+    make_lengths : callable
+        () -> TokenLengths, or None if ids don't tell how many characters a piece has.
+    clipping : (margin, at_end, at_isolated)
+        A piecework.clipping.Clipping.
 
     Thread-safety: a call changes nothing but a room that it has for itself.
     """
@@ -122,13 +139,16 @@ cdef class Encoder:
     def __cinit__(
         self, CharTable table not None, DoubleTrie trie not None,
         DoubleTrie specials not None, Alphabet special_alphabet not None, *,
-        Py_ssize_t max_word_chars, object repair, object split_specials,
-        object encode_reordered,
+        AddedTokens added, bint splits_in_pipeline, Py_ssize_t max_word_chars,
+        object repair, object split_specials, object encode_reordered, object encode_row,
+        object make_lengths, clipping,
     ):
         self.table = table
         self.trie = trie
         self.specials = specials
         self.special_alphabet = special_alphabet
+        self.added = added
+        self.splits_in_pipeline = splits_in_pipeline
         self.tables.entries = table.table
         self.tables.runs = table.runs
         self.tables.longest_run = table.longest_run
@@ -136,13 +156,19 @@ cdef class Encoder:
         self.tables.bytes = &self.bytes
         self.tables.trie = &trie.array
         # Special tokens stand in words, too.
-        self.tables.short_ids = max(max_id(&trie.array), max_id(&specials.array)) < 1 << 16
+        self.tables.short_ids = max(
+            max_id(&trie.array, FOR_PYTHON), max_id(&specials.array, FOR_PYTHON)
+        ) < 1 << 16
         self.tables.specials = &specials.array
         self.tables.special_symbols = &special_alphabet.table
+        self.tables.added = &added.search if added is not None else NULL
         self.tables.max_word_chars = max_word_chars
         self.repair = repair
         self.split_specials = split_specials
         self.encode_reordered = encode_reordered
+        self.encode_row = encode_row
+        self.make_lengths = make_lengths
+        self.clip_margin, self.clips_end, self.clips_at_isolated = clipping
         self.idle = []
 
     def encode(self, text, tuple before=(), tuple after=()):
@@ -174,17 +200,25 @@ cdef class Encoder:
         if view.n_chars < GIL_WORTHY_CHARS:
             status = encode_rows(
                 &self.tables, &view, &row, 1, &nothing, &nothing, &room.workspace,
-                &room.chunk.ids, splits,
+                &room.chunk.ids, splits, NULL,
             )
         else:
             with nogil:
                 status = encode_rows(
                     &self.tables, &view, &row, 1, &nothing, &nothing, &room.workspace,
-                    &room.chunk.ids, splits,
+                    &room.chunk.ids, splits, NULL,
                 )
         if status == NO_MEMORY:
             raise MemoryError
         return status
+
+    cdef const Lengths* token_lengths(self) except? NULL:
+        """Return what places are found by; NULL: only `encode_row` finds them."""
+        if self.lengths is None and self.make_lengths is not None:
+            self.lengths = self.make_lengths()
+            if self.lengths is None:
+                self.make_lengths = None
+        return NULL if self.lengths is None else &self.lengths.lengths
 
     cdef Room take_room(self):
         """Return a room that nobody else has, until `give_back`."""
@@ -213,12 +247,35 @@ cdef class Encoder:
         Ensures   they are empty
         """
         cdef Items* items = &workspace.items
-        cdef Py_ssize_t start = out.n
-        cdef Tables plain
-        cdef Status status
         cdef bint walked
         append_iterable(items, before)
-        status = self.scan(text, &self.tables, items, out)
+        if self.splits_in_pipeline:
+            self.append_literals(self.encode_row(text, row)[0], items, out)
+        else:
+            self.append_text(text, row, before, items, out)
+        append_iterable(items, after)
+        if items.n < GIL_WORTHY_CHARS:
+            walked = walk_items(self.tables.trie, items, out)
+        else:
+            with nogil:
+                walked = walk_items(self.tables.trie, items, out)
+        if not walked:
+            raise MemoryError
+        return 0
+
+    cdef int append_text(
+        self, text, row, tuple before, Items* items, Ids* out
+    ) except -1:
+        """Append the items of a text in which added tokens stand where their contents do.
+
+        Requires  those of `before` have been appended, and nothing else
+        """
+        cdef Py_ssize_t start = out.n
+        cdef Tables plain
+        # Who would have to look for the others is not asked here.
+        cdef Status status = NEEDS_SPLIT
+        if self.added is None:
+            status = self.scan(text, &self.tables, items, out)
         if status == NEEDS_REPAIR:
             text = self.repair(text, row)
             clear_items(items)
@@ -236,17 +293,15 @@ cdef class Encoder:
                 if isinstance(part, str):
                     self.scan(part, &plain, items, out)
                 else:
-                    append_iterable(items, (part,))
-                    if not make_room(&plain, items, PART_ITEMS, out):
-                        raise MemoryError
-        append_iterable(items, after)
-        if items.n < GIL_WORTHY_CHARS:
-            walked = walk_items(self.tables.trie, items, out)
-        else:
-            with nogil:
-                walked = walk_items(self.tables.trie, items, out)
-        if not walked:
-            raise MemoryError
+                    self.append_literals((part,), items, out)
+        return 0
+
+    cdef int append_literals(self, ids, Items* items, Ids* out) except -1:
+        """Append ids as they are, and walk whenever there are enough items."""
+        for token_id in ids:
+            append_iterable(items, (token_id,))
+            if not make_room(&self.tables, items, PART_ITEMS, out):
+                raise MemoryError
         return 0
 
     cdef Status scan(

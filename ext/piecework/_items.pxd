@@ -1,6 +1,8 @@
 """Words on their way from the scanner to the tries: a stream of items, cut into parts."""
 
+from piecework._automaton cimport Automaton, Context, holds_any
 from piecework._buffers cimport Ids
+from piecework._trie cimport SYMBOL_SHIFT
 from piecework._types cimport int32_t, int64_t, uint32_t
 
 # One item, 32 bits.
@@ -9,10 +11,7 @@ from piecework._types cimport int32_t, int64_t, uint32_t
 #               word_start bit (see DoubleArray)
 #     an id     LITERAL | id: goes into the result as it is
 #     a mark    ROW_END or PART_END
-#
-# The shift makes a letter the distance in bytes between two units of a trie.
 cdef enum:
-    SYMBOL_SHIFT = 4
     LITERAL = 0x80000000u
     ROW_END = 0x90000000u
     PART_END = 0xA0000000u
@@ -43,11 +42,31 @@ cdef struct Items:
     Py_ssize_t n_rows  # that end in it
     Py_ssize_t n_parts
     Part parts[MAX_PARTS]
+    # Whether the words that are appended may hold an added token:
+    const Automaton* watcher  # who is asked; NULL: nobody
+    uint32_t watch_state
+    Context found  # beside which such words were found; of no bits: none was
 
 
 cdef bint grow_items(Items* items, Py_ssize_t extra) noexcept nogil
 cdef void free_items(Items* items) noexcept nogil
 cdef bint end_part(Items* items) noexcept nogil
+
+
+cdef inline void watch(Items* items, const Automaton* automaton) noexcept nogil:
+    """Have the automaton look at all words from here on, which begin a text."""
+    items.watcher = automaton if holds_any(automaton) else NULL
+    items.watch_state = automaton.opened
+    items.found = Context(0, 0)
+
+
+cdef inline bint is_suspect(const Items* items) noexcept nogil:
+    """Say whether anything was found since `watch`."""
+    return items.found.before != 0
+
+
+cdef inline void stop_watching(Items* items) noexcept nogil:
+    items.watcher = NULL
 
 
 cdef inline bint reserve_items(Items* items, Py_ssize_t extra) noexcept nogil:

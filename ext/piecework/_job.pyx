@@ -13,27 +13,38 @@ from cpython.pythread cimport (
     WAIT_LOCK, PyThread_acquire_lock, PyThread_allocate_lock, PyThread_free_lock,
     PyThread_release_lock,
 )
+from cpython.unicode cimport PyUnicode_FromKindAndData
 from cython cimport final, freelist
 
-from piecework._buffers cimport reserve_ids
+from piecework._buffers cimport Ids, reserve_ids
+from piecework._byte_offsets cimport (
+    MAX_OFFSET, PLACED, WITHOUT_MEMORY, Outcome, n_skipped_units, offsets_to_bytes, shift_offsets,
+)
 from piecework._chunks cimport free_chunk, make_chunk
 from piecework._encode cimport GIL_WORTHY_CHARS
+from piecework._limit cimport (
+    NO_LIMIT, Limit, clip_rows, cut_rows, take_wholes, widen_short_rows,
+)
 from piecework._rows cimport count_chars, encode_rows
-from piecework._types cimport DONE, NO_MEMORY, Status
-from piecework._window cimport MEMO_WORTHY_CHARS, USUAL_MEMO_BYTES, open_window
+from piecework._scan cimport Text
+from piecework._types cimport DONE, NEEDS_NORMALIZER, NO_MEMORY, Status, int32_t
+from piecework._window cimport MEMO_WORTHY_CHARS, USUAL_MEMO_BYTES, Places, open_window
 
 import threading
+from itertools import chain
 
 
 cdef enum:
+    MAX_TOKENS = 1 << 30  # of a row, in a number that can grow
     PLACES_PER_WORKER = 2
     FIRST = -1  # as the number of a chunk: before all others
+    NO_WORD = -1
     CHUNKS_PER_SIGNAL_CHECK = 16  # about 20 ms; it needs the GIL, which may be busy
 
 
 def encode_alone(
     Encoder encoder not None, Texts texts not None, Sink sink not None,
-    template, memo_bytes, limit,
+    template, memo_bytes, limit, wants,
 ):
     """Encode texts on this thread, if they have fewer than `limit` characters; None: any number.
 
@@ -59,10 +70,10 @@ def encode_alone(
     if limit is not None and n_chars >= limit:
         return False
     before, after = template
-    job = BatchJob.__new__(BatchJob, encoder, texts, sink, before, after, 1, memo_bytes)
+    job = BatchJob.__new__(BatchJob, encoder, texts, sink, before, after, 1, memo_bytes, wants)
     room = encoder.take_room()
     try:
-        room.make()
+        job.make(room)
         if n_chars < GIL_WORTHY_CHARS:
             job.encode_chunks(room)
         else:
@@ -92,13 +103,15 @@ cdef class BatchJob:
         How many threads will call `work`, at most.
     memo_bytes : int or None
         The size of each thread's memo of words; 0: none. None: the usual one, once it pays.
+    wants : (offsets, word_ids, max_tokens, keep) or None
+        A piecework.jobs.Wants; None: nothing but all ids.
 
     Thread-safety: any number of threads may call its methods. They need no lock of Python.
     """
 
     def __cinit__(
         self, Encoder encoder not None, Texts texts not None, Sink sink not None,
-        tuple before, tuple after, Py_ssize_t n_workers, memo_bytes,
+        tuple before, tuple after, Py_ssize_t n_workers, memo_bytes, wants,
     ):
         if sink.n_rows != texts.n_rows:
             raise ValueError(f"a sink for {sink.n_rows} rows, but {texts.n_rows} texts")
@@ -113,6 +126,10 @@ cdef class BatchJob:
             self.memo_bytes = 0
         append_numbers(&self.head, before)
         append_numbers(&self.tail, after)
+        self.tables = encoder.tables
+        self.limit.max_tokens = NO_LIMIT
+        if wants is not None:
+            self.heed(*wants)
         if n_workers > 1:
             self.lock = PyThread_allocate_lock()
             self.waiting = <Waiting*>PyMem_RawCalloc(
@@ -133,6 +150,23 @@ cdef class BatchJob:
         PyMem_RawFree(self.head.data)
         PyMem_RawFree(self.tail.data)
 
+    def heed(self, offsets, word_ids, max_tokens, keep):
+        """Take in what is wanted beside all ids, or of them; before the first chunk."""
+        cdef Encoder encoder = self.encoder
+        self.wants_places = bool(offsets) or word_ids
+        self.in_bytes = offsets == "bytes"
+        if self.wants_places:
+            self.tables.is_placing = True
+            self.lengths = encoder.token_lengths()
+        if max_tokens is not None:
+            # What stands before the end would have to be read to number the words there.
+            keeps_end = keep == "end"
+            self.limit = Limit(
+                min(max_tokens, MAX_TOKENS), keeps_end,
+                not keeps_end or (encoder.clips_end and not word_ids),
+                encoder.clips_at_isolated, encoder.clip_margin, self.head.n + self.tail.n,
+            )
+
     def enter(self):
         """Return a Room for a thread that works with others. It goes back by `leave`."""
         return self.encoder.take_room()
@@ -144,7 +178,7 @@ cdef class BatchJob:
     def work(self, Room room not None):
         """Encode chunks until none is left to claim. An error is to be told by `fail`."""
         room.chunk.index = FIRST  # while it has none
-        room.make()
+        self.make(room)
         with nogil:
             self.encode_chunks(room)
 
@@ -201,6 +235,13 @@ cdef class BatchJob:
                 self.may_claim.notify_all()
         return 0
 
+    cdef int make(self, Room room) except -1:
+        """Have a room allocate what the job needs."""
+        room.make()
+        if self.limit.max_tokens != NO_LIMIT:
+            room.make_wholes()
+        return 0
+
     cdef int encode_chunks(self, Room room) except -1 nogil:
         """Encode chunks until none is left to claim."""
         cdef Py_ssize_t n_chunks = 0
@@ -254,42 +295,158 @@ cdef class BatchJob:
     cdef int encode_chunk(self, Room room) except -1 nogil:
         """Encode the rows that were claimed."""
         cdef Chunk* chunk = &room.chunk
-        cdef Py_ssize_t row = 0, stop
-        cdef Status status
-        cdef Py_ssize_t n_chars = count_chars(room.texts, chunk.n_rows)
+        cdef Py_ssize_t row = 0, start, stop = 0, n_chars
+        cdef bint is_limited = self.limit.max_tokens != NO_LIMIT
+        if is_limited:
+            take_wholes(&self.limit, room.texts, chunk.n_rows, self.texts.is_utf8, room.wholes)
+            clip_rows(
+                &self.limit, &self.tables, room.texts, room.wholes, 0, chunk.n_rows,
+                self.texts.is_utf8,
+            )
+        if self.wants_places:
+            self.check_lengths(room)
+        n_chars = count_chars(room.texts, chunk.n_rows)
         if self.wants_memo:
             n_chars = max(n_chars, <Py_ssize_t>MEMO_WORTHY_CHARS)
         if not make_chunk(chunk) or not open_window(&room.workspace, self.memo_bytes, n_chars):
             raise_no_memory()
         chunk.ids.n = 0
         chunk.row_splits[0] = 0
+        chunk.places.spans.n = 0
+        chunk.places.words.n = 0
+        chunk.places.lengths = self.lengths
         while row < chunk.n_rows:
+            start = row
             stop = self.texts.decode(room.texts, row, chunk.n_rows, &room.scratch)
             if stop == row:
                 with gil:
                     self.texts.text(chunk.first_row + row)  # raises
                     raise MemoryError
-            while row < stop:
-                status = encode_rows(
-                    &self.encoder.tables, room.texts, &row, stop, &self.head, &self.tail,
-                    &room.workspace, &chunk.ids, chunk.row_splits,
-                )
-                if status == NO_MEMORY:
-                    raise_no_memory()
-                if status != DONE:  # this row needs Python
-                    with gil:
-                        self.encode_in_python(room, row)
-                    row += 1
+            self.encode_views(room, row, stop, &chunk.places if self.wants_places else NULL)
+            row = stop
+            if is_limited or self.in_bytes:
+                row = self.finish_rows(room, start, stop)
         return 0
+
+    cdef Py_ssize_t encode_views(
+        self, Room room, Py_ssize_t row, Py_ssize_t stop, Places* places
+    ) except -1 nogil:
+        """Encode rows that are views of characters; return the one behind."""
+        cdef Chunk* chunk = &room.chunk
+        cdef Status status
+        while row < stop:
+            status = NEEDS_NORMALIZER
+            if places == NULL or places.lengths != NULL:
+                status = encode_rows(
+                    &self.tables, room.texts, &row, stop, &self.head, &self.tail,
+                    &room.workspace, &chunk.ids, chunk.row_splits, places,
+                )
+            if status == NO_MEMORY:
+                raise_no_memory()
+            if status != DONE:  # this row needs Python
+                with gil:
+                    self.encode_in_python(room, row)
+                row += 1
+        return row
+
+    cdef int check_lengths(self, Room room) except -1 nogil:
+        """Raise for a row of which int32 can't hold the places."""
+        cdef Py_ssize_t row
+        cdef const Text* text
+        for row in range(room.chunk.n_rows):
+            text = &room.texts[row]
+            if self.limit.max_tokens != NO_LIMIT and self.limit.keeps_end:
+                text = &room.wholes[row].text
+            if text.chars != NULL and text.n_chars > MAX_OFFSET:
+                with gil:
+                    self.raise_too_long(room, row)
+        return 0
+
+    cdef int raise_too_long(self, Room room, Py_ssize_t row) except -1:
+        raise OverflowError(
+            f"texts[{room.chunk.first_row + row}]: expected at most {MAX_OFFSET} characters or "
+            f"bytes, as offsets are int32"
+        )
+
+    cdef Py_ssize_t finish_rows(
+        self, Room room, Py_ssize_t start, Py_ssize_t stop
+    ) except -1 nogil:
+        """Make encoded rows what was wanted; return the first that is to be encoded again, or stop.
+
+        Requires  they are still views of characters
+        Ensures   the rows to be encoded are not decoded
+        """
+        cdef Chunk* chunk = &room.chunk
+        cdef Py_ssize_t done = stop
+        if self.limit.max_tokens != NO_LIMIT:
+            done = widen_short_rows(&self.limit, chunk, room.wholes, start, stop)
+        if self.wants_places:
+            self.finish_offsets(room, start, done)
+        if self.limit.max_tokens != NO_LIMIT:
+            cut_rows(&self.limit, chunk, self.head.n, start, done)
+            clip_rows(
+                &self.limit, &self.tables, room.texts, room.wholes, done, stop,
+                self.texts.is_utf8,
+            )
+        return done
+
+    cdef int finish_offsets(
+        self, Room room, Py_ssize_t start, Py_ssize_t stop
+    ) except -1 nogil:
+        """Turn offsets in what was read of rows into those in the rows, in the unit asked for."""
+        cdef Chunk* chunk = &room.chunk
+        cdef Outcome outcome = PLACED
+        cdef int32_t* spans
+        cdef Py_ssize_t row, n
+        for row in range(start, stop):
+            spans = chunk.places.spans.data + 2 * (chunk.row_splits[row] + self.head.n)
+            n = chunk.row_splits[row + 1] - chunk.row_splits[row] - self.head.n - self.tail.n
+            if self.in_bytes:
+                outcome = offsets_to_bytes(&room.texts[row], spans, n, &room.byte_starts)
+            if outcome == PLACED and self.limit.max_tokens != NO_LIMIT:
+                outcome = shift_offsets(spans, n, n_skipped_units(
+                    &room.wholes[row], self.texts.is_utf8, self.in_bytes
+                ))
+            if outcome != PLACED:
+                with gil:
+                    if outcome == WITHOUT_MEMORY:
+                        raise MemoryError
+                    self.raise_too_long(room, row)
+        return 0
+
+    cdef str text_of(self, Room room, Py_ssize_t row):
+        """Return what is to be read of a row that is a view of characters."""
+        cdef const Text* text = &room.texts[row]
+        if self.limit.max_tokens == NO_LIMIT:
+            return self.texts.text(room.chunk.first_row + row)
+        return PyUnicode_FromKindAndData(text.char_size, <void*>text.chars, text.n_chars)
 
     cdef int encode_in_python(self, Room room, Py_ssize_t row) except -1:
         cdef Chunk* chunk = &room.chunk
         cdef Py_ssize_t batch_row = chunk.first_row + row
-        self.encoder.append_row(
-            self.texts.text(batch_row), batch_row, self.before, self.after,
-            &room.workspace, &chunk.ids,
-        )
+        text = self.text_of(room, row)
+        if self.wants_places:
+            self.place_in_python(room, row, text)
+        else:
+            self.encoder.append_row(
+                text, batch_row, self.before, self.after, &room.workspace, &chunk.ids
+            )
         chunk.row_splits[row + 1] = chunk.ids.n
+        return 0
+
+    cdef int place_in_python(self, Room room, Py_ssize_t row, str text) except -1:
+        """Append the tokens of a text with their places."""
+        cdef Chunk* chunk = &room.chunk
+        cdef list ids, starts, stops, words
+        ids, starts, stops, words = self.encoder.encode_row(text, chunk.first_row + row)
+        append_numbers(&chunk.ids, (*self.before, *ids, *self.after))
+        append_numbers(
+            &chunk.places.words,
+            (*[NO_WORD] * self.head.n, *words, *[NO_WORD] * self.tail.n),
+        )
+        nowhere = [0] * (2 * self.head.n), [0] * (2 * self.tail.n)
+        spans = chain.from_iterable(zip(starts, stops, strict=True))
+        append_numbers(&chunk.places.spans, (*nowhere[0], *spans, *nowhere[1]))
         return 0
 
     cdef int deliver(self, Chunk* chunk) except -1 nogil:

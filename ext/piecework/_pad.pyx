@@ -1,33 +1,42 @@
-"""Puts rows of ids into the matrices that a model takes.
+"""Puts rows of ids, and of what else there is for each token, into the matrices that a model takes.
 
-In: the ids of all rows and where the rows begin. Out: one matrix of ids and one that marks them,
-both of any integer type, prepared by the caller with padding. Only the places of tokens are
+In: the numbers of all rows and where the rows begin. Out: a matrix of them, and of ids one that
+marks them, of any integer type, prepared by the caller with padding. Only the places of tokens are
 written, each once: of a matrix that numpy has just made of zeros, the memory of the others may not
-even exist yet. Whether the ids fit their type was checked before.
+even exist yet. Whether the numbers fit their type was checked before.
 """
 
-from cpython.buffer cimport (
-    PyBUF_ND, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer,
-)
+from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_WRITABLE, PyBuffer_Release
 from libc.string cimport memset
 
-from piecework._types cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from piecework._arrays cimport is_open, open_array
+from piecework._types cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 
-# What `fill_matrix` works on. Sizes are bytes of one number.
+# How numbers of rows are stored.
+cdef enum Kind:
+    INT8
+    UINT8
+    UINT16
+    INT32
+
+
+# What `fill_matrix` works on. A token has `n_per_token` numbers, side by side.
 cdef struct Rows:
-    const uint8_t* ids
-    int id_size  # 4: int32; 2: uint16
-    Py_ssize_t n_ids
+    const uint8_t* values
+    Kind kind
+    Py_ssize_t n_per_token
+    Py_ssize_t n_tokens
     const int64_t* row_splits
     Py_ssize_t n_rows
 
 
+# Sizes are bytes of one number.
 cdef struct Matrix:
-    uint8_t* input_ids
-    uint8_t* attention_mask
+    uint8_t* values
+    uint8_t* mask  # NULL: none is wanted
     int item_size  # 1, 2, 4 or 8
-    Py_ssize_t n_columns
+    Py_ssize_t n_columns  # of tokens
 
 
 def longest_row(row_splits):
@@ -50,16 +59,18 @@ def longest_row(row_splits):
     return longest
 
 
-def fill_padded(ids, row_splits, input_ids, attention_mask, bint at_right):
-    """Write ids, and ones beside them, at the beginning of each row, or at its end.
+def fill_padded(values, row_splits, matrix, mask, bint at_right):
+    """Write the numbers of tokens, and ones beside them, at the beginning or end of each row.
 
     Parameters
     ----------
-    ids : int32 or uint16 array, shape (n_tokens,)
+    values : int8, uint8, uint16 or int32 array, shape (n_tokens,) or (n_tokens, n_per_token)
         All arrays are contiguous and aligned.
     row_splits : int64 array, shape (n_rows + 1,)
-    input_ids, attention_mask : integer arrays of one dtype, shape (n_rows, n_columns)
+    matrix : integer array, shape (n_rows, n_columns) or (n_rows, n_columns, n_per_token)
         What is not a token's place stays as it is.
+    mask : integer array of the same dtype, shape (n_rows, n_columns), or None
+        Requires one number for each token.
     at_right : bool
         The rows end with the last column, and do not begin with the first.
 
@@ -70,52 +81,58 @@ def fill_padded(ids, row_splits, input_ids, attention_mask, bint at_right):
     """
     cdef Py_buffer[4] views
     cdef Py_ssize_t i
+    cdef int n_dim = values.ndim
     memset(views, 0, sizeof(views))
     try:
-        open_array(ids, PyBUF_ND, 1, &views[0])
+        open_array(values, PyBUF_ND | PyBUF_FORMAT, n_dim, &views[0])
         open_array(row_splits, PyBUF_ND, 1, &views[1])
-        open_array(input_ids, PyBUF_ND | PyBUF_WRITABLE, 2, &views[2])
-        open_array(attention_mask, PyBUF_ND | PyBUF_WRITABLE, 2, &views[3])
+        open_array(matrix, PyBUF_ND | PyBUF_WRITABLE, n_dim + 1, &views[2])
+        if mask is not None:
+            open_array(mask, PyBUF_ND | PyBUF_WRITABLE, 2, &views[3])
         fill_views(&views[0], &views[1], &views[2], &views[3], at_right)
     finally:
         for i in range(4):
             PyBuffer_Release(&views[i])  # which does nothing for one that was not opened
 
 
-cdef int open_array(array, int flags, int n_dim, Py_buffer* view) except -1:
-    """Look into an array without gaps: four memoryviews would cost as much as 32 rows."""
-    PyObject_GetBuffer(array, view, flags)
-    if view.ndim != n_dim:
-        PyBuffer_Release(view)
-        raise ValueError(f"expected an array of {n_dim} dimensions, not of {view.ndim}")
-    return 0
-
-
 cdef int fill_views(
-    const Py_buffer* ids, const Py_buffer* row_splits, const Py_buffer* input_ids,
-    const Py_buffer* attention_mask, bint at_right,
+    const Py_buffer* values, const Py_buffer* row_splits, const Py_buffer* filled,
+    const Py_buffer* mask, bint at_right,
 ) except -1:
     cdef Py_ssize_t row
     cdef Rows rows = Rows(
-        <const uint8_t*>ids.buf, ids.itemsize, ids.shape[0],
+        <const uint8_t*>values.buf, <Kind>kind_of(values),
+        values.shape[1] if values.ndim == 2 else 1, values.shape[0],
         <const int64_t*>row_splits.buf, row_splits.len // <Py_ssize_t>sizeof(int64_t) - 1,
     )
     cdef Matrix matrix = Matrix(
-        <uint8_t*>input_ids.buf, <uint8_t*>attention_mask.buf, input_ids.itemsize,
-        input_ids.shape[1],
+        <uint8_t*>filled.buf, <uint8_t*>mask.buf, filled.itemsize, filled.shape[1]
     )
     if (
-        input_ids.shape[0] != rows.n_rows
-        or attention_mask.shape[0] != rows.n_rows
-        or attention_mask.shape[1] != matrix.n_columns
-        or attention_mask.itemsize != matrix.item_size
+        filled.shape[0] != rows.n_rows
+        or (filled.ndim == 3 and filled.shape[2] != rows.n_per_token)
+        or (is_open(mask) and (
+            rows.n_per_token != 1
+            or mask.shape[0] != rows.n_rows
+            or mask.shape[1] != matrix.n_columns
+            or mask.itemsize != matrix.item_size
+        ))
     ):
-        raise ValueError(f"expected two equal matrices of {rows.n_rows} rows")
+        raise ValueError(f"expected equal matrices of {rows.n_rows} rows")
     with nogil:
         row = fill_matrix(&rows, &matrix, at_right)
     if row != rows.n_rows:
         raise ValueError(f"row {row} changed while the matrix was made")
     return 0
+
+
+cdef int kind_of(const Py_buffer* values) except -1:
+    cdef char code = values.format[0]
+    if values.itemsize == 4:
+        return INT32
+    if values.itemsize == 2:
+        return UINT16
+    return INT8 if code == b"b" else UINT8
 
 
 cdef Py_ssize_t fill_matrix(
@@ -124,60 +141,67 @@ cdef Py_ssize_t fill_matrix(
     """Fill row by row; return the first that does not fit, or the number of rows.
 
     Requires  the matrices have n_rows rows
-    Never     reads or writes outside of them and of the ids, whatever the splits are
+    Never     reads or writes outside of them and of the values, whatever the splits are
     """
-    cdef Py_ssize_t row, place
+    cdef Py_ssize_t row, place, n_per_token = rows.n_per_token
     cdef int64_t start, stop
     for row in range(rows.n_rows):
         start = rows.row_splits[row]
         stop = rows.row_splits[row + 1]
-        if not 0 <= start <= stop <= rows.n_ids or stop - start > matrix.n_columns:
+        if not 0 <= start <= stop <= rows.n_tokens or stop - start > matrix.n_columns:
             return row
         place = row * matrix.n_columns
         if at_right:
             place += matrix.n_columns - (stop - start)
-        copy_ids(
-            rows.ids + start * rows.id_size, rows.id_size, stop - start,
-            matrix.input_ids + place * matrix.item_size, matrix.item_size,
+        copy_values(
+            rows.values, rows.kind, start * n_per_token, (stop - start) * n_per_token,
+            matrix.values + place * n_per_token * matrix.item_size, matrix.item_size,
         )
-        put_ones(
-            matrix.attention_mask + place * matrix.item_size, matrix.item_size, stop - start
-        )
+        if matrix.mask != NULL:
+            put_ones(matrix.mask + place * matrix.item_size, matrix.item_size, stop - start)
     return rows.n_rows
 
 
-cdef void copy_ids(
-    const void* ids, int id_size, Py_ssize_t n, void* out, int item_size
+cdef void copy_values(
+    const void* values, Kind kind, Py_ssize_t start, Py_ssize_t n, void* out, int item_size
 ) noexcept nogil:
-    if id_size == 4:
-        copy_from(ids, 4, n, out, item_size)
+    if kind == INT32:
+        copy_from(values, INT32, start, n, out, item_size)
+    elif kind == UINT16:
+        copy_from(values, UINT16, start, n, out, item_size)
+    elif kind == UINT8:
+        copy_from(values, UINT8, start, n, out, item_size)
     else:
-        copy_from(ids, 2, n, out, item_size)
+        copy_from(values, INT8, start, n, out, item_size)
 
 
 cdef inline void copy_from(
-    const void* ids, int id_size, Py_ssize_t n, void* out, int item_size
+    const void* values, Kind kind, Py_ssize_t start, Py_ssize_t n, void* out, int item_size
 ) noexcept nogil:
-    # The compiler makes a loop of its own for each pair of sizes.
+    # The compiler makes a loop of its own for each pair of types.
     cdef Py_ssize_t i
     if item_size == 8:
         for i in range(n):
-            (<uint64_t*>out)[i] = id_at(ids, id_size, i)
+            (<uint64_t*>out)[i] = value_at(values, kind, start + i)
     elif item_size == 4:
         for i in range(n):
-            (<uint32_t*>out)[i] = id_at(ids, id_size, i)
+            (<uint32_t*>out)[i] = value_at(values, kind, start + i)
     elif item_size == 2:
         for i in range(n):
-            (<uint16_t*>out)[i] = id_at(ids, id_size, i)
+            (<uint16_t*>out)[i] = value_at(values, kind, start + i)
     else:
         for i in range(n):
-            (<uint8_t*>out)[i] = id_at(ids, id_size, i)
+            (<uint8_t*>out)[i] = value_at(values, kind, start + i)
 
 
-cdef inline int64_t id_at(const void* ids, int id_size, Py_ssize_t i) noexcept nogil:
-    if id_size == 4:
-        return (<const int32_t*>ids)[i]
-    return (<const uint16_t*>ids)[i]
+cdef inline int64_t value_at(const void* values, Kind kind, Py_ssize_t i) noexcept nogil:
+    if kind == INT32:
+        return (<const int32_t*>values)[i]
+    if kind == UINT16:
+        return (<const uint16_t*>values)[i]
+    if kind == UINT8:
+        return (<const uint8_t*>values)[i]
+    return (<const int8_t*>values)[i]
 
 
 cdef void put_ones(void* out, int item_size, Py_ssize_t n) noexcept nogil:

@@ -2,15 +2,18 @@
 
 from libc.string cimport memcpy
 
+from piecework._added cimport holds_added
+from piecework._automaton cimport Context, bit_of
 from piecework._hints cimport prefetch
-from piecework._items cimport PART_ITEMS, Items, end_row
+from piecework._items cimport PART_ITEMS, Items, end_row, is_suspect, stop_watching, watch
 from piecework._memo cimport (
     MANY, MAX_WORD_BYTES, Bucket, Elsewhere, Memo, Result, is_seasoned, remember, remember_long,
 )
-from piecework._scan cimport Cursor, open_text, scan_word
+from piecework._scan cimport Cursor, open_text, scan_word, symbol_beside
+from piecework._search cimport Search
 from piecework._stream cimport make_room, scan_text
 from piecework._types cimport (
-    DONE, NO_MEMORY, Status, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
+    DONE, NEEDS_SPLIT, NO_MEMORY, Status, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
 )
 from piecework._vector cimport Key, cut_words, load_key, same_key
 from piecework._window cimport (
@@ -99,6 +102,7 @@ cdef Status scan_missed(Task* task) noexcept nogil:
     cdef Workspace* workspace = task.workspace
     cdef Window* window = &workspace.window
     cdef Items* items = &workspace.items
+    cdef const Search* added = task.tables.added
     cdef Py_ssize_t i, n = note_misses(workspace), part_items, odd = 0, segment = 0
     cdef uint32_t token
     cdef Status status
@@ -106,7 +110,9 @@ cdef Status scan_missed(Task* task) noexcept nogil:
     part_items = min(<Py_ssize_t>PART_ITEMS, max(<Py_ssize_t>16, n // 12))
     for i in range(window.n_missed):
         token = window.missed[i]
-        if is_odd(window, token, &odd):
+        if added != NULL:
+            watch(items, &added.words)
+        if is_among(window.odd, window.n_odd, token, &odd):
             status = scan_odd(task, token, &segment)
         elif scan_word(
             task.tables, window.stage + window.starts[token],
@@ -115,6 +121,8 @@ cdef Status scan_missed(Task* task) noexcept nogil:
             status = DONE
         else:
             status = NO_MEMORY
+        if status == DONE and is_suspect(items):
+            status = look_closer(task, token, &odd, &segment)
         if status == DONE and not (
             end_row(items) and make_room(task.tables, items, part_items, &workspace.walked)
         ):
@@ -123,6 +131,7 @@ cdef Status scan_missed(Task* task) noexcept nogil:
             if status != NO_MEMORY:
                 leave_out_row(task, window.segments[segment].row)
             return status
+    stop_watching(items)
     return DONE
 
 
@@ -145,16 +154,16 @@ cdef Py_ssize_t note_misses(Workspace* workspace) noexcept nogil:
     return n
 
 
-cdef inline bint is_odd(
-    const Window* window, uint32_t token, Py_ssize_t* at
+cdef inline bint is_among(
+    const uint32_t* tokens, Py_ssize_t n, uint32_t token, Py_ssize_t* at
 ) noexcept nogil:
-    """Say whether a token is odd; `at` is where in their list it is looked for.
+    """Say whether a token is one of these; `at` is where in their list it is looked for.
 
     Requires  `at` is 0, or was moved here for a token that is not behind this one
     """
-    while at[0] < window.n_odd and window.odd[at[0]] < token:
+    while at[0] < n and tokens[at[0]] < token:
         at[0] += 1
-    return at[0] < window.n_odd and window.odd[at[0]] == token
+    return at[0] < n and tokens[at[0]] == token
 
 
 cdef Status scan_odd(Task* task, uint32_t token, Py_ssize_t* at_segment) noexcept nogil:
@@ -173,6 +182,48 @@ cdef Status scan_odd(Task* task, uint32_t token, Py_ssize_t* at_segment) noexcep
     return scan_text(
         task.tables, &cursor, &task.workspace.items, &task.workspace.walked
     )
+
+
+cdef Status look_closer(
+    Task* task, uint32_t token, Py_ssize_t* odd, Py_ssize_t* at_segment
+) noexcept nogil:
+    """Look for an added token in the row of a token that may be, or hold, a part of one.
+
+    Ensures   DONE: there is none; the token is listed as one not to be remembered. NEEDS_SPLIT:
+              there may be one
+    Requires  as for is_among and scan_odd
+    """
+    cdef Window* window = &task.workspace.window
+    cdef const Segment* segment
+    window.suspects[window.n_suspects] = token
+    window.n_suspects += 1
+    at_segment[0] = segment_at(window, at_segment[0], window.starts[token])
+    segment = &window.segments[at_segment[0]]
+    if segment.row != task.cleared_row and (
+        is_among(window.odd, window.n_odd, token, odd)  # may be several words
+        or fits(task, segment, token)
+    ):
+        if holds_added(task.tables, segment.text, &task.workspace.items):
+            return NEEDS_SPLIT
+        task.cleared_row = segment.row
+    return DONE
+
+
+cdef inline bint fits(Task* task, const Segment* segment, uint32_t token) noexcept nogil:
+    """Say whether beside a token stands what stands beside it in some added token.
+
+    Requires  it was watched and found
+    """
+    cdef const Window* window = &task.workspace.window
+    cdef Py_ssize_t offset = segment.at - <Py_ssize_t>segment.start
+    cdef Context found = task.workspace.items.found
+    cdef uint32_t before = symbol_beside(
+        task.tables, segment.text, window.starts[token] + offset, -1
+    )
+    cdef uint32_t after = symbol_beside(
+        task.tables, segment.text, window.stops[token] + offset, 1
+    )
+    return found.before & bit_of(before) != 0 and found.after & bit_of(after) != 0
 
 
 cdef void set_missed(Workspace* workspace, bint short_ids) noexcept nogil:
@@ -211,7 +262,7 @@ cdef inline void set_result(
 cdef void remember_missed(Workspace* workspace, bint short_ids) noexcept nogil:
     """Remember the missed words, when nobody needs what their buckets held any more."""
     cdef Window* window = &workspace.window
-    cdef Py_ssize_t i, odd = 0
+    cdef Py_ssize_t i, odd = 0, suspect = 0
     cdef uint32_t token
     cdef const Result* result
     cdef const Bucket* bucket
@@ -220,7 +271,8 @@ cdef void remember_missed(Workspace* workspace, bint short_ids) noexcept nogil:
     for i in range(window.n_missed):
         token = window.missed[i]
         if (
-            is_odd(window, token, &odd)
+            is_among(window.odd, window.n_odd, token, &odd)
+            or is_among(window.suspects, window.n_suspects, token, &suspect)
             or window.stops[token] - window.starts[token] > MAX_WORD_BYTES
         ):
             continue

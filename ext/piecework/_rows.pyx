@@ -4,8 +4,8 @@ from piecework._buffers cimport Ids
 from piecework._hints cimport prefetch
 from piecework._scan cimport Tables, Text
 from piecework._stage cimport add_row, flush_window
-from piecework._types cimport DONE, NO_MEMORY, Status, int64_t
-from piecework._window cimport Task, Window, Workspace, drop_row, empty_window
+from piecework._types cimport DONE, NEEDS_SPLIT, NO_MEMORY, Status, int64_t
+from piecework._window cimport Places, Task, Window, Workspace, drop_row, empty_window
 
 
 cdef enum:
@@ -20,15 +20,17 @@ cdef enum:
 cdef Status encode_rows(
     const Tables* tables, const Text* texts, Py_ssize_t* row, Py_ssize_t stop,
     const Ids* head, const Ids* tail, Workspace* workspace, Ids* out, int64_t* splits,
+    Places* places,
 ) noexcept nogil:
     """Encode texts[row:stop], as far as that goes without Python.
 
     Requires  the workspace's window is open
     Ensures   row is moved behind the last finished row; without DONE, the row it then
               stands on is the one that needs Python, and nothing of it is in `out`.
-              NO_MEMORY: nothing is of use. The workspace's window and items are empty
+              NO_MEMORY: nothing is of use. The workspace's window and items are empty.
+              Unless it is NULL, `places` has a place for each id of `out` if it had so before
     """
-    cdef Task task = Task(tables, head, tail, workspace, out, splits, stop)
+    cdef Task task = Task(tables, head, tail, workspace, out, splits, stop, -1, places)
     cdef Window* window = &workspace.window
     cdef Status status = DONE, flushed
     cdef Py_ssize_t i
@@ -36,7 +38,11 @@ cdef Status encode_rows(
     for i in range(row[0], stop):
         if i + PREFETCH_ROWS < stop:
             prefetch_text(&texts[i + PREFETCH_ROWS])
-        status = add_row(&task, &texts[i], i)
+        if tables.added != NULL and tables.added.takes_all:
+            status = NEEDS_SPLIT
+            task.row = i
+        else:
+            status = add_row(&task, &texts[i], i)
         if status == DONE and window.n_staged > window.most_staged:
             status = flush_window(&task)
             window.most_staged = 2 * window.most_staged + FEW_BYTES
@@ -54,6 +60,9 @@ cdef Status encode_rows(
         window.most_staged = 0
     row[0] = stop if status == DONE else task.row
     out.n = splits[row[0]]
+    if places != NULL:
+        places.spans.n = 2 * out.n
+        places.words.n = out.n
     return status
 
 

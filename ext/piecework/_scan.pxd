@@ -2,10 +2,16 @@
 
 from piecework._alphabet cimport SymbolTable
 from piecework._byte_table cimport ByteTable
-from piecework._char_table cimport DROPPED, KEPT, KIND_MASK
+from piecework._char_table cimport DROPPED, KEPT, KIND_MASK, entry_of
 from piecework._items cimport Items, reserve_items
+from piecework._search cimport Search
 from piecework._trie cimport DoubleArray
-from piecework._types cimport Status, int32_t, uint8_t, uint32_t
+from piecework._types cimport Status, int32_t, uint8_t, uint16_t, uint32_t
+from piecework._watch cimport watch_words
+
+
+cdef enum:
+    FOR_PYTHON = 1 << 28  # in place of the id of a special token that Python has to look at
 
 
 # All that scanning and walking read. Borrowed from objects that outlive it; never written.
@@ -16,9 +22,11 @@ cdef struct Tables:
     const ByteTable* bytes
     bint short_ids  # all ids, those of special tokens too, are below 2**16
     const DoubleArray* trie
-    const DoubleArray* specials  # NULL: the text is known to hold no special token
+    const DoubleArray* specials  # NULL: the text is known to hold none of them
     const SymbolTable* special_symbols
+    const Search* added  # for all other added tokens; NULL: there are none
     Py_ssize_t max_word_chars  # longer words become one unk_id
+    bint is_placing  # it is asked where tokens stand: marks trade places where letters do not
 
 
 # A text as the inner loop sees it. The str itself is kept alive by the caller.
@@ -41,16 +49,55 @@ cdef struct Cursor:
 cdef struct Special:
     Py_ssize_t n_chars
     int32_t id
-    bint is_long  # no token yet, but the beginning of one: too long to be looked at here
+    # Perhaps the beginning of one that is too long to be looked at here; or one whose neighbours
+    # have a say.
+    bint needs_python
 
 
 cdef Status scan_words(const Tables* tables, Cursor* cursor, Items* items) noexcept nogil
 cdef void mark_long_words(
     const Tables* tables, Py_ssize_t first, Items* items
 ) noexcept nogil
+cdef uint32_t symbol_beside(
+    const Tables* tables, const Text* text, Py_ssize_t at, int step
+) noexcept nogil
+cdef uint32_t kind_at(
+    const Tables* tables, const Cursor* cursor, Py_ssize_t at
+) noexcept nogil
 cdef Special special_at(
     const Tables* tables, const Cursor* cursor, Py_ssize_t at
 ) noexcept nogil
+
+
+cdef inline uint32_t char_at(
+    const void* chars, int char_size, Py_ssize_t at
+) noexcept nogil:
+    if char_size == 1:
+        return (<const uint8_t*>chars)[at]
+    if char_size == 2:
+        return (<const uint16_t*>chars)[at]
+    return (<const uint32_t*>chars)[at]
+
+
+cdef inline void finish_words(
+    const Tables* tables, Py_ssize_t first, Items* items
+) noexcept nogil:
+    """Do what is done with whole words: from the item `first` on, which begins one."""
+    if items.watcher != NULL:
+        watch_words(
+            items.watcher, items.data + first, items.n - first, &items.watch_state, &items.found
+        )
+    mark_long_words(tables, first, items)
+
+
+cdef inline uint32_t entry_at(
+    const uint32_t* entries, const void* chars, int char_size, Py_ssize_t at
+) noexcept nogil:
+    """Return the table entry of a character."""
+    cdef uint32_t cp = char_at(chars, char_size, at)
+    if char_size == 4:
+        return entry_of(entries, cp)
+    return entries[cp]  # as entry_of: all of these lie in the BMP
 
 
 cdef inline void take_plain(
@@ -77,8 +124,8 @@ cdef inline bint scan_word(
     for i in range(n):
         take_plain(tables.bytes.entries[word[i]], tables.trie.word_start, &item, &mark)
     items.n = item - items.data
-    if n > tables.max_word_chars:
-        mark_long_words(tables, first, items)
+    if n > tables.max_word_chars or items.watcher != NULL:
+        finish_words(tables, first, items)
     return True
 
 

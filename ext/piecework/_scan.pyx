@@ -3,8 +3,8 @@
 In: the characters of a str, where they lie (1, 2 or 4 bytes each), and the flat table. Out: items,
 appended to the stream that the walk along the tries takes up. Each character is looked at once,
 and its entry says all. No normalized text is made. What needs more than one character's context,
-marks that may swap places, a surrogate, the long beginning of a special token, is handed back to
-the caller.
+marks that may swap places, a surrogate, a special token that is too long or has conditions, is
+handed back to the caller.
 """
 
 from libc.string cimport memcpy
@@ -14,18 +14,20 @@ from piecework._char_table cimport (
     DROPPED,
     ENDS_WORD,
     EXPANDS,
+    KEPT,
     KIND_MASK,
     RARE,
     REORDERS,
     RUN_SLACK,
     STARTS_SPECIAL,
     SURROGATE,
-    entry_of,
     starts_special,
 )
 from piecework._hints cimport likely
-from piecework._items cimport SYMBOL_SHIFT, Items, literal, reserve_items
-from piecework._trie cimport NO_STATE, ROOT, DoubleArray, child_of, ends_token, unit_at
+from piecework._items cimport Items, literal, reserve_items
+from piecework._trie cimport (
+    NO_STATE, ROOT, SYMBOL_SHIFT, DoubleArray, child_of, ends_token, unit_at,
+)
 from piecework._types cimport (
     DONE,
     NEEDS_NORMALIZER,
@@ -33,8 +35,7 @@ from piecework._types cimport (
     NEEDS_SPLIT,
     NO_MEMORY,
     Status,
-    uint8_t,
-    uint16_t,
+    int32_t,
     uint32_t,
 )
 
@@ -58,8 +59,8 @@ cdef Status scan_words(const Tables* tables, Cursor* cursor, Items* items) noexc
     """Append the items of the words from text[at] on, for a stretch or to the text's end.
 
     Requires  at is not inside a word
-    Ensures   DONE: `at` is behind the last of them. NEEDS_SPLIT, NEEDS_REPAIR: the long
-              beginning of a special token or a surrogate stands in the text, and what was
+    Ensures   DONE: `at` is behind the last of them. NEEDS_SPLIT, NEEDS_REPAIR: a
+              special token that needs Python or a surrogate stands in the text, and what was
               appended is of no use. NEEDS_NORMALIZER: see Cursor; the items of all before
               that word are appended, `at` is behind it. NO_MEMORY: what was appended is of no
               use. In any case no word is unfinished
@@ -115,7 +116,7 @@ cdef inline Status scan_sized(
         if reading.status != DONE:
             return stop_reading(tables, cursor, first, &reading, items)
     cursor.at = reading.at
-    mark_long_words(tables, first, items)
+    finish_words(tables, first, items)
     return DONE
 
 
@@ -135,7 +136,7 @@ cdef inline uint32_t* append_run(
 
     Requires  there is room for RUN_SLACK more
     """
-    cdef const uint32_t* run = runs + ((entry & ~<uint32_t>STARTS_SPECIAL) >> SYMBOL_SHIFT)
+    cdef const uint32_t* run = run_of(runs, entry)
     cdef uint32_t n = run[0]
     # Mostly two or three, as a Hangul syllable: four are copied without asking.
     memcpy(item, run + 1, RUN_SLACK * sizeof(uint32_t))
@@ -156,7 +157,7 @@ cdef void read_rare(
     cdef Special special
     if starts_special(entry):
         special = special_at(tables, cursor, reading.at)
-        if special.is_long:
+        if special.needs_python:
             reading.status = NEEDS_SPLIT
             return
         if special.n_chars:
@@ -165,7 +166,10 @@ cdef void read_rare(
     if kind == SURROGATE:
         reading.status = NEEDS_REPAIR
         return
-    if kind == REORDERS and reorders_before(tables, cursor, reading):
+    if kind == REORDERS and (
+        may_change_places(tables, cursor, reading.at) if tables.is_placing
+        else reorders_before(tables, cursor, reading)
+    ):
         reading.status = NEEDS_NORMALIZER
         return
     if kind == EXPANDS or kind == REORDERS:
@@ -186,6 +190,20 @@ cdef inline void take_special(
     reading.mark = tables.trie.word_start
 
 
+cdef bint may_change_places(
+    const Tables* tables, const Cursor* cursor, Py_ssize_t at
+) noexcept nogil:
+    """Say whether the place of a REORDERS hangs on a neighbour, which may vanish afterwards."""
+    return (
+        (at > 0 and joins_marks(kind_at(tables, cursor, at - 1)))
+        or (at + 1 < cursor.stop and joins_marks(kind_at(tables, cursor, at + 1)))
+    )
+
+
+cdef inline bint joins_marks(uint32_t kind) noexcept nogil:
+    return kind == EXPANDS or kind == REORDERS or kind & ~<uint32_t>RARE == DROPPED
+
+
 cdef bint reorders_before(
     const Tables* tables, const Cursor* cursor, const Reading* reading
 ) noexcept nogil:
@@ -203,12 +221,17 @@ cdef bint reorders_before(
 cdef void finish_word(
     const Tables* tables, const Cursor* cursor, Reading* reading, Items* items
 ) noexcept nogil:
-    """Read on to the end of the word at hand, which no longer grows once it is too long."""
+    """Read on to the end of the word at hand, which no longer grows once it is too long.
+
+    Unless it is watched.
+    """
     cdef Py_ssize_t word = items.n - 1, enough
     cdef uint32_t entry
     while not items.data[word] & tables.trie.word_start:
         word -= 1
     enough = word + tables.max_word_chars + 1  # one letter too many
+    if items.watcher != NULL:  # an added token may begin behind that
+        enough = cursor.stop * tables.longest_run + items.n
     while reading.at < cursor.stop:
         entry = entry_at(tables.entries, cursor.chars, cursor.char_size, reading.at)
         if entry & ENDS_WORD and entry & KIND_MASK != SURROGATE:
@@ -257,7 +280,7 @@ cdef Status stop_reading(
         stop += 1
     cursor.word_start = start
     cursor.at = stop
-    mark_long_words(tables, first, items)
+    finish_words(tables, first, items)
     return NEEDS_NORMALIZER
 
 
@@ -300,24 +323,32 @@ cdef void replace_long_words(
     items.n = to
 
 
-cdef inline uint32_t char_at(
-    const void* chars, int char_size, Py_ssize_t at
+cdef uint32_t symbol_beside(
+    const Tables* tables, const Text* text, Py_ssize_t at, int step
 ) noexcept nogil:
-    if char_size == 1:
-        return (<const uint8_t*>chars)[at]
-    if char_size == 2:
-        return (<const uint16_t*>chars)[at]
-    return (<const uint32_t*>chars)[at]
+    """Return the first symbol in front of text[at], or the first from there on; 0 if there is none.
+
+    White space is passed over. `step` is -1 or 1.
+    """
+    cdef uint32_t entry, kind
+    cdef const uint32_t* run
+    if step < 0:
+        at -= 1
+    while 0 <= at < text.n_chars:
+        entry = entry_at(tables.entries, text.chars, text.char_size, at)
+        kind = entry & KIND_MASK
+        if kind == EXPANDS or kind == REORDERS:
+            run = run_of(tables.runs, entry)
+            return run[1 if step > 0 else run[0]] >> SYMBOL_SHIFT
+        if kind & KEPT:
+            return (entry & ~<uint32_t>KIND_MASK & ~tables.trie.word_start) >> SYMBOL_SHIFT
+        at += step
+    return 0
 
 
-cdef inline uint32_t entry_at(
-    const uint32_t* entries, const void* chars, int char_size, Py_ssize_t at
-) noexcept nogil:
-    """Return the table entry of a character."""
-    cdef uint32_t cp = char_at(chars, char_size, at)
-    if char_size == 4:
-        return entry_of(entries, cp)
-    return entries[cp]  # as entry_of: all of these lie in the BMP
+cdef inline const uint32_t* run_of(const uint32_t* runs, uint32_t entry) noexcept nogil:
+    """Return the run of a character that becomes several letters."""
+    return runs + ((entry & ~<uint32_t>STARTS_SPECIAL) >> SYMBOL_SHIFT)
 
 
 cdef uint32_t kind_at(
@@ -341,6 +372,7 @@ cdef Special special_at(
     cdef Special special = Special(0, 0, False)
     cdef Py_ssize_t n_chars = 0, stop = min(cursor.stop - at, <Py_ssize_t>MAX_SPECIAL_LOOK)
     cdef uint32_t state = ROOT, mark
+    cdef int32_t id
     if trie == NULL:
         return special
     mark = trie.word_start
@@ -355,7 +387,8 @@ cdef Special special_at(
             return special
         n_chars += 1
         if ends_token(unit_at(trie, state)):
-            special = Special(n_chars, unit_at(trie, state).pop, False)
+            id = unit_at(trie, state).pop
+            special = Special(n_chars, id, id == FOR_PYTHON)
         mark = 0
     if n_chars == MAX_SPECIAL_LOOK:
         return Special(n_chars, 0, True)

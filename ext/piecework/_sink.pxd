@@ -13,6 +13,16 @@ cdef class Sink:
     cdef void close(self) noexcept
 
 
+# Numbers of 32 bits, some for each token, as they come from chunks.
+cdef class Column:
+    cdef Ids numbers
+    cdef OwnedBuffer taken
+
+    cdef bint append(self, Ids* numbers) noexcept nogil
+
+    cdef void close(self) noexcept
+
+
 cdef class IdSink(Sink):
     cdef int id_size  # bytes: 4 or 2
     cdef Ids ids  # of that size each; with `out`, n counts also those that had no room
@@ -20,6 +30,8 @@ cdef class IdSink(Sink):
     cdef object out  # whose memory that of the ids is else
     cdef OwnedBuffer taken  # the ids, since somebody asked for them
     cdef OwnedBuffer splits
+    cdef Column spans  # None: nobody wants them
+    cdef Column words
 
     cdef bint append_ids(self, Ids* ids) noexcept nogil
 

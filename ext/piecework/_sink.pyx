@@ -9,7 +9,7 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
 from cython cimport critical_section, final
 from libc.string cimport memcpy
 
-from piecework._buffers cimport Ids
+from piecework._buffers cimport Ids, reserve_ids
 from piecework._types cimport int32_t, uint8_t, uint16_t
 
 
@@ -33,6 +33,46 @@ cdef class Sink:
 
 
 @final
+cdef class Column:
+    """Keeps numbers of 32 bits, those of a chunk behind those of the one before."""
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.numbers.data)
+
+    def buffer(self):
+        """Return the numbers as an OwnedBuffer. Requires all chunks were appended."""
+        with critical_section(self):
+            if self.taken is None:
+                self.taken = OwnedBuffer.take(
+                    self.numbers.data, self.numbers.n * <Py_ssize_t>sizeof(int32_t)
+                )
+                self.numbers = Ids(NULL, 0, 0)
+        return self.taken
+
+    cdef bint append(self, Ids* numbers) noexcept nogil:
+        """As Sink.append, of a chunk's numbers."""
+        if self.numbers.n == 0 and numbers.n >= TAKEN_IDS:
+            self.numbers, numbers[0] = numbers[0], self.numbers
+            return True
+        if not reserve_ids(&self.numbers, numbers.n):
+            return False
+        if numbers.n:
+            memcpy(
+                self.numbers.data + self.numbers.n, numbers.data, numbers.n * sizeof(int32_t)
+            )
+        self.numbers.n += numbers.n
+        return True
+
+    cdef void close(self) noexcept:
+        cdef void* data = self.numbers.data
+        if self.numbers.n < self.numbers.cap:
+            data = PyMem_RawRealloc(data, self.numbers.n * sizeof(int32_t))
+        if data != NULL:
+            self.numbers.data = <int32_t*>data
+            self.numbers.cap = self.numbers.n
+
+
+@final
 cdef class IdSink(Sink):
     """Keeps the ids of all rows, one behind the other.
 
@@ -43,14 +83,20 @@ cdef class IdSink(Sink):
         Bytes of an id, int32 or uint16. Requires that all ids fit.
     out : uint8 array or None
         Where they go; what does not fit is counted and not written.
+    offsets, word_ids : bool
+        Whether it keeps these, too.
     """
 
-    def __cinit__(self, Py_ssize_t n_rows, int id_size, out):
+    def __cinit__(
+        self, Py_ssize_t n_rows, int id_size, out, bint offsets=False, bint word_ids=False
+    ):
         cdef uint8_t[::1] view
         self.n_rows = n_rows
         self.id_size = id_size
         self.splits = OwnedBuffer.zeroed((n_rows + 1) * <Py_ssize_t>sizeof(int64_t))
         self.out = out
+        self.spans = Column() if offsets else None
+        self.words = Column() if word_ids else None
         self.is_ours = out is None
         if out is not None:
             view = out
@@ -78,15 +124,33 @@ cdef class IdSink(Sink):
         """Return where the rows begin and end, an OwnedBuffer of int64."""
         return self.splits
 
+    @property
+    def offsets(self):
+        """The Column of the offsets, two numbers for each token; None: it keeps none."""
+        return self.spans
+
+    @property
+    def word_ids(self):
+        """The Column of the numbers of words; None: it keeps none."""
+        return self.words
+
     cdef bint append(self, Chunk* chunk) noexcept nogil:
         cdef int64_t* splits = <int64_t*>self.splits.data + chunk.first_row + 1
         cdef Py_ssize_t i
         for i in range(chunk.n_rows):
             splits[i] = self.ids.n + chunk.row_splits[i + 1]
+        if self.spans is not None and not self.spans.append(&chunk.places.spans):
+            return False
+        if self.words is not None and not self.words.append(&chunk.places.words):
+            return False
         return self.append_ids(&chunk.ids)
 
     cdef void close(self) noexcept:
         cdef void* data
+        if self.spans is not None:
+            self.spans.close()
+        if self.words is not None:
+            self.words.close()
         if self.is_ours and self.ids.n < self.ids.cap:
             data = PyMem_RawRealloc(self.ids.data, self.ids.n * self.id_size)
             if data != NULL:

@@ -7,12 +7,17 @@ these steps guesses what comes next. Rows of other characters are scanned and wa
 beside the missed words.
 """
 
+from piecework._added cimport holds_added, holds_raw
 from piecework._buffers cimport Ids
-from piecework._items cimport MAX_PARTS, PART_ITEMS, Items, append_literals, end_row
+from piecework._items cimport (
+    MAX_PARTS, PART_ITEMS, Items, append_literals, end_row, is_suspect, stop_watching,
+    watch,
+)
+from piecework._offsets cimport place_window
 from piecework._recall cimport look_up, remember_missed, scan_missed, set_missed
 from piecework._scan cimport Cursor, Tables, Text, open_text
 from piecework._stream cimport make_room, scan_text
-from piecework._types cimport DONE, NO_MEMORY, Status, uint8_t, uint16_t, uint32_t
+from piecework._types cimport DONE, NEEDS_SPLIT, NO_MEMORY, Status, uint8_t, uint16_t, uint32_t
 from piecework._vector cimport Bytes, narrow1, narrow2, narrow4, prepare
 from piecework._walk cimport walk_items
 from piecework._window cimport (
@@ -157,9 +162,13 @@ cdef Status add_unstaged(
             return status
     if at == 0 and not append_literals(items, task.head):
         return NO_MEMORY
+    if task.tables.added != NULL:
+        watch(items, &task.tables.added.normalized)
     status = scan_text(task.tables, &cursor, items, target_of(task))
     if status == NO_MEMORY:
         return NO_MEMORY
+    if status == DONE and task.tables.added != NULL and must_split(task, text, at):
+        status = NEEDS_SPLIT
     window.n_unstaged += 1
     if not end_unstaged(task, status):
         return NO_MEMORY
@@ -169,6 +178,16 @@ cdef Status add_unstaged(
     add_segment(window, text, row, at, text.n_chars)
     window.segments[window.n_segments - 1].is_staged = False
     return DONE
+
+
+cdef bint must_split(Task* task, const Text* text, Py_ssize_t at) noexcept nogil:
+    """Say whether an added token stands in a row, of which text[at:] was scanned and watched."""
+    cdef Items* items = &task.workspace.items
+    cdef bint is_found = is_suspect(items)
+    stop_watching(items)
+    if at:  # one may have begun before that
+        return holds_added(task.tables, text, items)
+    return is_found or holds_raw(task.tables.added, text)
 
 
 cdef inline Ids* target_of(Task* task) noexcept nogil:
@@ -197,10 +216,12 @@ cdef Status flush_window(Task* task) noexcept nogil:
     cdef const Tables* tables = task.tables
     cdef Status status = DONE, scanned
     cdef bint worked = True
+    # Rows that are left out may be all that is staged.
+    cdef bint is_staged = window.n_staged > 0
     cdef Py_ssize_t i
     if window.n_segments == 0 and window.n_unstaged == 0:
         return DONE
-    if window.n_staged:
+    if is_staged:
         status = find_words(task)
         look_up(&workspace.memo, window)
         scanned = scan_missed(task)
@@ -215,6 +236,8 @@ cdef Status flush_window(Task* task) noexcept nogil:
         worked = walk_items(tables.trie, &workspace.items, task.out)
         for i in range(window.n_segments if worked else 0):
             task.splits[window.segments[i].row + 1] = window.row_stops[i]
+    if worked and task.places != NULL:
+        worked = place_window(task, is_staged)
     empty_window(workspace)
     return status if worked else NO_MEMORY
 

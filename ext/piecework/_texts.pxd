@@ -9,6 +9,7 @@ from piecework._utf8 cimport Scratch
 
 cdef class Texts:
     cdef Py_ssize_t n_rows
+    cdef bint is_utf8  # views are of bytes until they are decoded
 
     cdef Py_ssize_t view(self, Py_ssize_t first, Text* views) noexcept nogil
 

@@ -62,8 +62,23 @@ cdef class Texts:
         """Return the arrays whose memory is read while the rows are encoded, a list."""
         return []
 
+    def take(self, rows):
+        """Return some of the rows as a StrTexts; raises for one that is none.
+
+        Parameters
+        ----------
+        rows : list of int
+        """
+        return StrTexts([self.text(row) for row in rows], None)
+
     def __len__(self):
         return self.n_rows
+
+    def row(self, Py_ssize_t row):
+        """Return a row as a str, or raise what is wrong with it. Requires 0 <= row < len(self)."""
+        if not 0 <= row < self.n_rows:
+            raise IndexError(f"row {row} of {self.n_rows}")
+        return self.text(row)
 
     def count_chars(self, Py_ssize_t limit):
         """Return the characters (or bytes) of all rows; of many only enough to reach `limit`."""
@@ -144,6 +159,7 @@ cdef class Utf8Texts(Texts):
     def __cinit__(self, list segments not None):
         cdef Segment* segment
         self.owners = segments
+        self.is_utf8 = True
         self.segments = <Segment*>PyMem_RawCalloc(len(segments) + 1, sizeof(Segment))
         if self.segments == NULL:
             raise MemoryError

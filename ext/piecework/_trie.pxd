@@ -28,6 +28,7 @@ cdef struct Unit:
 
 
 cdef enum:
+    SYMBOL_SHIFT = 4  # makes a symbol the distance in bytes between two units
     ROOT = 0  # nothing since the last piece
     NO_STATE = 0xFFFFFFFFu
     NO_PIECES = -0x7FFFFFFF
@@ -68,7 +69,37 @@ cdef inline bint ends_token(const Unit* unit) noexcept nogil:
     return unit.fail == ROOT and unit.pop >= 0
 
 
-cdef int32_t max_id(const DoubleArray* trie) noexcept nogil
+# A word that is to be put into a trie: what is still to be spelled of it.
+cdef struct Word:
+    size_t at  # its next symbol, in an array of those of all words
+    uint32_t n_left
+    int32_t id
+
+
+# One node of the linked trie. Nodes are numbered level by level, 0 is the root, and the children
+# of a node follow each other.
+cdef struct Node:
+    uint32_t parent  # NO_STATE for the root
+    uint32_t symbol  # on the edge from the parent
+    uint32_t first  # child; before there are any, the first of the words that go on from here
+    uint32_t n  # how many they are
+    int32_t value  # the id of the word that ends here, or -1
+
+
+# A growable array.
+cdef struct Nodes:
+    Node* data
+    uint32_t n
+    uint32_t cap
+
+
+cdef bint spell(
+    Word* words, size_t n_words, const uint32_t* symbols, uint32_t max_symbol, Nodes* nodes
+) noexcept nogil
+cdef bint place(
+    const Node* nodes, uint32_t n_nodes, uint32_t max_symbol, uint32_t* slot, DoubleArray* array
+) noexcept nogil
+cdef int32_t max_id(const DoubleArray* trie, int32_t below) noexcept nogil
 cdef int32_t n_pops(const Pop* pops, int32_t pop) noexcept nogil
 cdef int32_t* append_pops(const Pop* pops, int32_t pop, int32_t* ids) noexcept nogil
 

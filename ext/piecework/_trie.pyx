@@ -15,7 +15,6 @@ from cython cimport final
 from libc.string cimport memcpy, memset
 
 from piecework._alphabet cimport Alphabet, symbol_of
-from piecework._items cimport SYMBOL_SHIFT
 from piecework._types cimport int32_t, uint8_t, uint32_t, uint64_t
 
 
@@ -93,13 +92,6 @@ cdef int32_t n_pops(const Pop* pops, int32_t pop) noexcept nogil:
     return 1 if pop >= 0 else pops[-1 - pop].n
 
 
-# A word that is to be put into the trie: what is still to be spelled of it.
-cdef struct Word:
-    size_t at  # its next symbol, in Words.symbols
-    uint32_t n_left
-    int32_t id
-
-
 @final
 cdef class Words:
     """The words that a vocabulary puts into the tries, as symbols."""
@@ -172,23 +164,6 @@ cdef class Words:
         self.words[self.n_words] = Word(self.n_symbols, <uint32_t>n, value)
         self.n_words += 1
         self.n_symbols += n
-
-
-# One node of the linked trie. Nodes are numbered level by level, 0 is the root, and the children
-# of a node follow each other.
-cdef struct Node:
-    uint32_t parent  # NO_STATE for the root
-    uint32_t symbol  # on the edge from the parent
-    uint32_t first  # child; before there are any, the first of the words that go on from here
-    uint32_t n  # how many they are
-    int32_t value  # the id of the word that ends here, or -1
-
-
-# A growable array.
-cdef struct Nodes:
-    Node* data
-    uint32_t n
-    uint32_t cap
 
 
 cdef int build(Words words, DoubleArray* array) except -1:
@@ -663,10 +638,11 @@ cdef bint counting_sort(
     return True
 
 
-cdef int32_t max_id(const DoubleArray* trie) noexcept nogil:
-    """Return the highest id that the walk can give."""
+cdef int32_t max_id(const DoubleArray* trie, int32_t below) noexcept nogil:
+    """Return the highest id that the walk can give, of those that are below a number."""
     cdef int32_t highest = trie.unk_id
     cdef uint32_t i
     for i in range(trie.n_units):
-        highest = max(highest, trie.units[i].pop)
+        if trie.units[i].pop < below:
+            highest = max(highest, trie.units[i].pop)
     return highest

@@ -33,6 +33,7 @@
 #define PW_ISOLATED 2
 #define PW_ODD 4     /* one of a word that the memo can't hold; always a letter, too */
 #define PW_SPECIAL 8 /* a special token may begin here */
+#define PW_VANISHES 16 /* inside a word, and is nothing; always a letter, too */
 
 #define PW_N_EXCEPTIONS 2
 

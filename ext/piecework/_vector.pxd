@@ -10,6 +10,7 @@ cdef extern from "_vector.h" nogil:
         ISOLATED "PW_ISOLATED"
         ODD "PW_ODD"
         SPECIAL "PW_SPECIAL"
+        VANISHES "PW_VANISHES"
         N_EXCEPTIONS "PW_N_EXCEPTIONS"
 
     ctypedef struct Bytes "pw_bytes":

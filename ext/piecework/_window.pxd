@@ -4,7 +4,7 @@ from piecework._buffers cimport Ids
 from piecework._items cimport Items
 from piecework._memo cimport Memo, Result
 from piecework._scan cimport Tables, Text
-from piecework._types cimport int64_t, uint8_t, uint16_t, uint32_t
+from piecework._types cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 
 cdef enum:
@@ -54,10 +54,23 @@ cdef struct Window:
     Py_ssize_t n_missed
     uint32_t* odd  # tokens whose bytes don't tell what they are, ascending
     Py_ssize_t n_odd
+    uint32_t* suspects  # missed tokens that may hold an added token, ascending
+    Py_ssize_t n_suspects
     Py_ssize_t special_stop  # where the last special token that was found in the stage ends
+    uint32_t* loose  # tokens that are odd or hold what vanishes, ascending, some more than once
+    Py_ssize_t n_loose  # 0 if nobody asks where tokens stand
     uint32_t* longer  # tokens of more bytes than a key, ascending
     Py_ssize_t n_longer
     int64_t* row_stops  # of the rows of the stream: unstaged segments, then missed words
+
+
+# The letters of some words, as far as their places are asked for: of each its place in the text,
+# whether it begins a word, and whether all letters of that word are one token, whatever its length
+# (see _offsets). Behind the last one stands one that begins a word.
+cdef struct Letters:
+    uint64_t* data
+    Py_ssize_t n
+    Py_ssize_t cap
 
 
 # What one thread needs to encode with, and keeps from call to call. Zero-initialised is empty.
@@ -66,7 +79,23 @@ cdef struct Workspace:
     Ids walked
     Memo memo
     Window window
+    Letters letters
     Py_ssize_t n_chars  # that it has encoded
+
+
+# What the places of a word's pieces are found by: how many characters each token has.
+cdef struct Lengths:
+    const uint16_t* of_id  # as written; (any id + 1,)
+    Py_ssize_t n_prefix  # characters that a piece inside a word begins with
+    int32_t unk_id
+
+
+# Where the tokens of the result stand, as far as they have been placed.
+cdef struct Places:
+    const Lengths* lengths
+    Ids spans  # two numbers for each token: where it starts and stops in its text, in characters
+    Ids words  # of each token, the number of its word in its text
+    int32_t next_word  # the number of the next word of the row at hand
 
 
 # A run of encode_rows.
@@ -78,6 +107,8 @@ cdef struct Task:
     Ids* out
     int64_t* splits
     Py_ssize_t row  # the one that needs Python
+    Py_ssize_t cleared_row  # that looked as if it held an added token, but holds none; or -1
+    Places* places  # NULL: nobody asks where the tokens stand
 
 
 cdef void empty_window(Workspace* workspace) noexcept nogil

@@ -4,7 +4,7 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.string cimport memset
 
 from piecework._buffers cimport Ids
-from piecework._items cimport Items, clear_items, free_items
+from piecework._items cimport Items, clear_items, free_items, stop_watching
 from piecework._memo cimport Result, free_memo, open_memo
 from piecework._types cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from piecework._vector cimport BLOCK
@@ -50,7 +50,7 @@ cdef bint make_stage(Window* window) noexcept nogil:
     """Allocate the stage, and all that has a place for each token; False without memory."""
     window.stage = <uint8_t*>PyMem_RawMalloc(
         STAGE_BYTES + 2 * BLOCK
-        + MAX_TOKENS * (sizeof(Result) + 3 * sizeof(uint32_t) + 3 * sizeof(uint16_t))
+        + MAX_TOKENS * (sizeof(Result) + 5 * sizeof(uint32_t) + 3 * sizeof(uint16_t))
     )
     if window.stage == NULL:
         return False
@@ -58,7 +58,9 @@ cdef bint make_stage(Window* window) noexcept nogil:
     window.missed = <uint32_t*>(window.results + MAX_TOKENS)
     window.odd = window.missed + MAX_TOKENS
     window.longer = window.odd + MAX_TOKENS
-    window.starts = <uint16_t*>(window.longer + MAX_TOKENS)
+    window.suspects = window.longer + MAX_TOKENS
+    window.loose = window.suspects + MAX_TOKENS
+    window.starts = <uint16_t*>(window.loose + MAX_TOKENS)
     window.stops = window.starts + MAX_TOKENS
     window.cuts = window.stops + MAX_TOKENS
     return True
@@ -80,6 +82,7 @@ cdef void free_workspace(Workspace* workspace) noexcept nogil:
     free_items(&workspace.items)
     PyMem_RawFree(workspace.walked.data)
     free_memo(&workspace.memo)
+    PyMem_RawFree(workspace.letters.data)
     PyMem_RawFree(workspace.window.stage)
     PyMem_RawFree(workspace.window.row_stops)
 
@@ -87,6 +90,7 @@ cdef void free_workspace(Workspace* workspace) noexcept nogil:
 cdef void empty_window(Workspace* workspace) noexcept nogil:
     cdef Window* window = &workspace.window
     clear_items(&workspace.items)
+    stop_watching(&workspace.items)
     workspace.items.row_stops = window.row_stops
     workspace.items.n_walks = 0
     workspace.walked.n = 0
@@ -96,6 +100,8 @@ cdef void empty_window(Workspace* workspace) noexcept nogil:
     window.n_tokens = 0
     window.n_missed = 0
     window.n_odd = 0
+    window.n_suspects = 0
+    window.n_loose = 0
     window.n_longer = 0
     window.special_stop = 0
 

@@ -3,10 +3,12 @@
 from libc.string cimport memset
 
 from piecework._scan cimport Cursor, Special, Tables, open_text, special_at
-from piecework._types cimport DONE, NEEDS_SPLIT, Status, uint8_t, uint16_t, uint64_t
+from piecework._types cimport (
+    DONE, NEEDS_SPLIT, Status, uint8_t, uint16_t, uint32_t, uint64_t,
+)
 from piecework._vector cimport (
-    BLOCK, ISOLATED, LETTER, ODD, SPECIAL, Masks, classify, count_bits, list_bits, lowest_bit,
-    prepare,
+    BLOCK, ISOLATED, LETTER, ODD, SPECIAL, VANISHES, Masks, classify, count_bits, list_bits,
+    lowest_bit, prepare,
 )
 from piecework._window cimport Segment, Task, Window, leave_out_row
 
@@ -25,14 +27,14 @@ cdef Status find_words(Task* task) noexcept nogil:
     cdef uint16_t* start = window.starts
     cdef uint16_t* stop = window.stops
     cdef Py_ssize_t base = 0, next_segment = 0, row = -1
-    cdef uint64_t odd
+    cdef uint64_t odd, loose
     cdef Masks masks
     memset(window.stage + window.n_staged, c' ', 2 * BLOCK)
     while base < window.n_staged and row < 0:
         classify(window.stage + base, &task.tables.bytes.classes, &masks)
-        odd = 0
+        odd = loose = 0
         if masks.unsure or base < window.special_stop:
-            row = ask_table(task, base, next_segment, &masks, &odd)
+            row = ask_table(task, base, next_segment, &masks, &odd, &loose)
         after_letter = masks.letters << 1 | letters_before
         starts = masks.letters & ~after_letter | masks.isolated
         while (
@@ -43,12 +45,8 @@ cdef Status find_words(Task* task) noexcept nogil:
                 starts & bits_below(window.segments[next_segment].start - base)
             )
             next_segment += 1
-        while odd:
-            window.odd[window.n_odd] = (start - window.starts) - 1 + count_bits(
-                starts & bits_below(lowest_bit(odd) + 1)
-            )
-            window.n_odd += 1
-            odd &= odd - 1
+        list_tokens(odd, starts, start - window.starts, window.odd, &window.n_odd)
+        list_tokens(loose, starts, start - window.starts, window.loose, &window.n_loose)
         start = list_bits(starts, base, start)
         stop = list_bits(
             ~masks.letters & after_letter | masks.isolated << 1 | isolated_before, base, stop
@@ -66,8 +64,22 @@ cdef Status find_words(Task* task) noexcept nogil:
     return DONE
 
 
+cdef inline void list_tokens(
+    uint64_t bits, uint64_t starts, Py_ssize_t n_before, uint32_t* tokens, Py_ssize_t* n
+) noexcept nogil:
+    """List the token that each bit of a block belongs to.
+
+    `starts` are the bits at which tokens start, and that many start before the block.
+    """
+    while bits:
+        tokens[n[0]] = n_before - 1 + count_bits(starts & bits_below(lowest_bit(bits) + 1))
+        n[0] += 1
+        bits &= bits - 1
+
+
 cdef Py_ssize_t ask_table(
-    Task* task, Py_ssize_t base, Py_ssize_t segment, Masks* masks, uint64_t* odd
+    Task* task, Py_ssize_t base, Py_ssize_t segment, Masks* masks, uint64_t* odd,
+    uint64_t* loose,
 ) noexcept nogil:
     """Make the masks of a block right; return the row that needs Python, or -1.
 
@@ -101,6 +113,7 @@ cdef Py_ssize_t ask_table(
         masks.letters = masks.letters & ~inside | (inside if is_ & LETTER else 0)
         masks.isolated = masks.isolated & ~inside | (inside if is_ & ISOLATED else 0)
         odd[0] |= bit if is_ & ODD else 0
+        loose[0] |= bit if is_ & (ODD | VANISHES) and task.places != NULL else 0
         unsure &= ~inside
     return -1
 
@@ -130,14 +143,13 @@ cdef Py_ssize_t special_chars(
 ) noexcept nogil:
     """Return how long the special token is that begins at a byte of the segment.
 
-    0 if none does; -1 if the token may be too long to be looked at here, or ends in another
-    segment.
+    0 if none does; -1 if Python has to look at the token, or it ends in another segment.
     """
     cdef Cursor cursor
     cdef Special special
     open_text(segment.text, &cursor)
     at = segment.at + (at - segment.start)
     special = special_at(tables, &cursor, at)
-    if special.is_long or at + special.n_chars > segment.stop:
+    if special.needs_python or at + special.n_chars > segment.stop:
         return -1
     return special.n_chars

@@ -7,7 +7,9 @@
 """
 
 from piecework._version import __version__
+from piecework.added_tokens import NewToken
 from piecework.batch import Batch, PaddedBatch
+from piecework.encoded_text import EncodedText
 from piecework.errors import (
     TokenizerFileWarning,
     UnsupportedTokenizerError,
@@ -24,6 +26,8 @@ from piecework.tokenizer import WordPieceTokenizer
 
 __all__ = [
     "Batch",
+    "EncodedText",
+    "NewToken",
     "PaddedBatch",
     "Tokenizer",
     "TokenizerFileWarning",

@@ -1,9 +1,13 @@
 from collections.abc import Callable, Iterator
 from typing import final
 
+from piecework._added import AddedTokens
 from piecework._alphabet import Alphabet
 from piecework._char_table import CharTable
+from piecework._offsets import TokenLengths
 from piecework._trie import DoubleTrie
+
+SPLIT_IN_PYTHON: int
 
 @final
 class WordMatcher:
@@ -19,10 +23,15 @@ class Encoder:
         specials: DoubleTrie,
         special_alphabet: Alphabet,
         *,
+        added: AddedTokens | None,
+        splits_in_pipeline: bool,
         max_word_chars: int,
         repair: Callable[[str, int | None], str],
         split_specials: Callable[[str], Iterator[str | int]],
         encode_reordered: Callable[[str], list[int]],
+        encode_row: Callable[[str, int | None], tuple[list[int], list[int], list[int], list[int]]],
+        make_lengths: Callable[[], TokenLengths | None],
+        clipping: tuple[int, bool, bool],
     ) -> Encoder: ...
     def encode(
         self, text: str, before: tuple[int, ...] = (), after: tuple[int, ...] = ()

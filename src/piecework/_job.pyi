@@ -12,6 +12,7 @@ def encode_alone(
     template: tuple[tuple[int, ...], tuple[int, ...]],
     memo_bytes: int | None,
     limit: int | None,
+    wants: tuple[str | None, bool, int | None, str] | None,
 ) -> bool: ...
 
 @final
@@ -25,7 +26,11 @@ class BatchJob:
         after: tuple[int, ...],
         n_workers: int,
         memo_bytes: int | None,
+        wants: tuple[str | None, bool, int | None, str] | None,
     ) -> BatchJob: ...
+    def heed(
+        self, offsets: str | None, word_ids: bool, max_tokens: int | None, keep: str
+    ) -> None: ...
     def enter(self) -> Room: ...
     def leave(self, room: Room) -> None: ...
     def work(self, room: Room) -> None: ...

@@ -5,9 +5,9 @@ from numpy.typing import NDArray
 
 def longest_row(row_splits: NDArray[np.int64]) -> int: ...
 def fill_padded(
-    ids: NDArray[Any],
+    values: NDArray[Any],
     row_splits: NDArray[np.int64],
-    input_ids: NDArray[Any],
-    attention_mask: NDArray[Any],
+    matrix: NDArray[Any],
+    mask: NDArray[Any] | None,
     at_right: bool,
 ) -> None: ...

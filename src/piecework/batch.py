@@ -1,21 +1,32 @@
 """The result of encoding many texts: token ids of all rows end to end, and where each row starts.
 
-A Batch holds one array of ids, int32 or uint16, and one of int64; rows, slices and padded matrices
-are made from them by numpy and a kernel, never by a loop over rows in Python, because a batch may
-hold millions of them. It does not know a tokenizer: it neither adds special tokens nor truncates.
+A Batch holds one array of ids, int32 or uint16, one of int64, and those that were asked for beside
+ids; rows, slices and padded matrices are made from them by numpy and a kernel, never by a loop over
+rows in Python, because a batch may hold millions of them. It does not know a tokenizer: it neither
+adds special tokens nor truncates.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from piecework._numpy import np
-from piecework._pad import fill_padded, longest_row
+from piecework.arrays import check_array
+from piecework.padding import (
+    PaddedBatch,
+    Padding,
+    checked_out,
+    checked_shape,
+    checked_side,
+    pad_ids,
+    pad_rows,
+)
 from piecework.protocol import as_int
+from piecework.to_arrow import rows_to_arrow
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -24,23 +35,32 @@ if TYPE_CHECKING:
 
     Ids: TypeAlias = NDArray[np.int32 | np.uint16]
 
-_MOST_COLUMNS = 2**31 - 1
+__all__ = ["Batch", "PaddedBatch"]
+
 _REPR_ROWS = 3
 _REPR_IDS = 6
+# What a batch has beside ids only if it was asked for (None if it was not), and of which type.
+_DETAILS = {
+    "offsets": "int32",
+    "word_ids": "int32",
+    "sequence_ids": "int8",
+    "type_ids": "int32",
+    "special_tokens_mask": "uint8",
+    "overflow_to_sample": "int64",
+}
+_NO_DETAILS: Mapping[str, Any] = MappingProxyType({})
 
 
-class PaddedBatch(NamedTuple):
-    """Rows of equal length, ready for a model.
+def _detail(name: str) -> Any:
+    """Return the property for an array that a batch may have."""
 
-    Attributes
-    ----------
-    input_ids : integer array, shape (n_rows, length)
-    attention_mask : integer array, shape (n_rows, length)
-        1 where `input_ids` holds a token, 0 where it holds padding.
-    """
+    def get(batch: Batch) -> NDArray[Any] | None:
+        return batch._details.get(name)
 
-    input_ids: NDArray[Any]
-    attention_mask: NDArray[Any]
+    def put(batch: Batch, array: NDArray[Any]) -> None:
+        batch._details = {**batch._details, name: array}
+
+    return property(get, put)
 
 
 class Batch:
@@ -53,6 +73,17 @@ class Batch:
     row_splits : int64 array, shape (n_rows + 1,)
         Row i is ``ids[row_splits[i]:row_splits[i + 1]]``. Starts with 0, ends with ``len(ids)``,
         never falls.
+    offsets : int32 array, shape (n_tokens, 2), optional
+        Where each token begins and ends in its text, in code points; (0, 0) for special tokens.
+    word_ids : int32 array, shape (n_tokens,), optional
+        The number of the word in its text that each token is of; -1: none.
+    sequence_ids : int8 array, shape (n_tokens,), optional
+        0 for tokens of the first text, 1 for those of the second; -1: none.
+    type_ids : int32 array, shape (n_tokens,), optional
+    special_tokens_mask : uint8 array, shape (n_tokens,), optional
+        1 for the tokens that the template put there.
+    overflow_to_sample : int64 array, shape (n_rows,), optional
+        The number of the text that each row is of, where one text gives several rows.
 
     Raises
     ------
@@ -63,9 +94,10 @@ class Batch:
 
     Notes
     -----
-    The arrays are used, not copied. A row is a view of `ids`. A slice of step 1 shares `ids` and
-    has row splits of its own, since they start with 0; a slice of another step copies the rows it
-    takes. Batches are equal when their rows are. They can't be hashed.
+    The arrays are used, not copied. A row is a view of `ids`. A slice of step 1 shares the arrays
+    and has row splits of its own, since they start with 0; a slice of another step copies the rows
+    it takes. `overflow_to_sample` keeps its numbers in a slice. Batches are equal when they have
+    the same arrays, with equal numbers. They can't be hashed.
 
     Thread-safety: safe as long as nobody writes to the arrays.
 
@@ -84,33 +116,68 @@ class Batch:
     [3, 2]
     """
 
-    __slots__ = ("_source", "ids", "row_splits")
+    __slots__ = ("_details", "_source", "ids", "row_splits")
 
     _source: tuple[IdSink, str]
+    _details: Mapping[str, NDArray[Any]]
     ids: Ids
     row_splits: NDArray[np.int64]
+    offsets: NDArray[np.int32] | None = _detail("offsets")
+    word_ids: NDArray[np.int32] | None = _detail("word_ids")
+    sequence_ids: NDArray[np.int8] | None = _detail("sequence_ids")
+    type_ids: NDArray[np.int32] | None = _detail("type_ids")
+    special_tokens_mask: NDArray[np.uint8] | None = _detail("special_tokens_mask")
+    overflow_to_sample: NDArray[np.int64] | None = _detail("overflow_to_sample")
 
-    def __init__(self, ids: Ids, row_splits: NDArray[np.int64]) -> None:
-        _check_array("ids", ids, np.int32, np.uint16)
-        _check_array("row_splits", row_splits, np.int64)
+    def __init__(
+        self,
+        ids: Ids,
+        row_splits: NDArray[np.int64],
+        *,
+        offsets: NDArray[np.int32] | None = None,
+        word_ids: NDArray[np.int32] | None = None,
+        sequence_ids: NDArray[np.int8] | None = None,
+        type_ids: NDArray[np.int32] | None = None,
+        special_tokens_mask: NDArray[np.uint8] | None = None,
+        overflow_to_sample: NDArray[np.int64] | None = None,
+    ) -> None:
+        check_array("ids", ids, "int32", "uint16")
+        check_array("row_splits", row_splits, "int64")
         # As plain arrays: a row of a memory map would otherwise be a memory map of its own.
         self.ids = np.asarray(ids)
         self.row_splits = np.asarray(row_splits)
         _check_splits(self.row_splits, len(ids))
+        details = {
+            "offsets": offsets,
+            "word_ids": word_ids,
+            "sequence_ids": sequence_ids,
+            "type_ids": type_ids,
+            "special_tokens_mask": special_tokens_mask,
+            "overflow_to_sample": overflow_to_sample,
+        }
+        self._details = {
+            name: _checked_detail(name, array, len(ids), len(self))
+            for name, array in details.items()
+            if array is not None
+        }
 
     @classmethod
-    def _unchecked(cls, ids: Ids, row_splits: NDArray[np.int64]) -> Batch:
+    def _unchecked(cls, ids: Ids, row_splits: NDArray[np.int64], **details: NDArray[Any]) -> Batch:
         """Return a batch over arrays known to fit: the checks cost more than a short row."""
         batch = cls.__new__(cls)
         batch.ids = ids
         batch.row_splits = row_splits
+        batch._details = details
         return batch
 
     @classmethod
-    def _over(cls, sink: IdSink, dtype: str) -> Batch:
+    def _over(
+        cls, sink: IdSink, dtype: str, details: Mapping[str, NDArray[Any]] = _NO_DETAILS
+    ) -> Batch:
         """Return a batch of what a sink holds; `dtype` is the name of that of the ids."""
         batch = cls.__new__(cls)
         batch._source = sink, dtype
+        batch._details = details
         return batch
 
     if not TYPE_CHECKING:  # to type checkers there are the attributes above, and no others
@@ -136,6 +203,8 @@ class Batch:
         if isinstance(index, slice):
             return self._slice(*index.indices(len(self)))
         try:
+            if isinstance(index, bool):  # which has an index
+                raise TypeError
             row = operator.index(index)
         except TypeError:
             kind = type(index).__name__
@@ -146,15 +215,25 @@ class Batch:
         return self.ids[self.row_splits[row] : self.row_splits[row + 1]]
 
     def _slice(self, start: int, stop: int, step: int) -> Batch:
+        details = self.details()
+        by_row = details.pop("overflow_to_sample", None)
+        tokens: slice | NDArray[np.int64]
         if step == 1:
             splits = self.row_splits[start : max(start, stop) + 1]
-            return Batch._unchecked(self.ids[splits[0] : splits[-1]], splits - splits[0])
-        rows = np.arange(start, stop, step)
-        starts, lengths = self.row_splits[rows], self.lengths[rows]
-        splits = np.zeros(len(rows) + 1, dtype=np.int64)
-        np.cumsum(lengths, out=splits[1:])
-        sources = np.arange(splits[-1]) + np.repeat(starts - splits[:-1], lengths)
-        return Batch._unchecked(self.ids[sources], splits)
+            tokens = slice(splits[0], splits[-1])
+            splits = splits - splits[0]
+        else:
+            rows = np.arange(start, stop, step)
+            starts, lengths = self.row_splits[rows], self.lengths[rows]
+            splits = np.zeros(len(rows) + 1, dtype=np.int64)
+            np.cumsum(lengths, out=splits[1:])
+            tokens = np.arange(splits[-1]) + np.repeat(starts - splits[:-1], lengths)
+        part = {name: array[tokens] for name, array in details.items()}
+        if by_row is not None:
+            part["overflow_to_sample"] = by_row[
+                slice(start, max(start, stop)) if step == 1 else rows
+            ]
+        return Batch._unchecked(self.ids[tokens], splits, **part)
 
     def __iter__(self) -> Iterator[Ids]:
         for start, stop in pairwise(self.row_splits):
@@ -164,8 +243,21 @@ class Batch:
         # Without it Python would compare `item` with each row, an array, and fail on the answer.
         raise TypeError("a Batch has no `in`: look into batch.ids for an id, tolist() for a row")
 
-    def __reduce__(self) -> tuple[type[Batch], tuple[Ids, NDArray[np.int64]]]:
-        return type(self), (self.ids, self.row_splits)
+    def __reduce__(self) -> tuple[Any, ...]:
+        arrays = (self.ids, self.row_splits)
+        details = self.details()
+        return (_restored, (type(self), *arrays, details)) if details else (type(self), arrays)
+
+    def details(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays that the batch has beside ids and row splits, by name.
+
+        Examples
+        --------
+        >>> ids, types = np.array([5, 6], dtype=np.int32), np.array([0, 1], dtype=np.int32)
+        >>> Batch(ids, np.array([0, 2], dtype=np.int64), type_ids=types).details()
+        {'type_ids': array([0, 1], dtype=int32)}
+        """
+        return {name: self._details[name] for name in _DETAILS if name in self._details}
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -190,32 +282,44 @@ class Batch:
         pad_id: int = 0,
         side: Literal["right", "left"] = "right",
         multiple_of: int = 1,
-        dtype: DTypeLike = "int32",
+        dtype: DTypeLike | None = None,
+        pad_type_id: int = 0,
+        out: PaddedBatch | Mapping[str, NDArray[Any]] | None = None,
     ) -> PaddedBatch:
-        """Return the rows as one matrix, filled up with padding.
+        """Return the rows as matrices, filled up with padding.
 
         Parameters
         ----------
         length : int, optional
-            Columns of the matrix; by default the length of the longest row. Rows are never cut.
+            Columns of the matrices; by default those of `out`, or the length of the longest row.
+            Rows are never cut.
         pad_id : int
             The id to fill up with. BERT's [PAD] is 0.
         side : "right" or "left"
             Where the padding goes.
         multiple_of : int
             The number of columns is rounded up to a multiple of this, a given `length` too.
-        dtype : integer dtype
-            Of both matrices.
+        dtype : integer dtype, optional
+            Of the ids, type ids and masks; by default that of `out`, or int32. Offsets, word ids
+            and sequence ids have the batch's.
+        pad_type_id : int
+            The type id to fill up with.
+        out : PaddedBatch or mapping of str to array, optional
+            Where the matrices go, by the names of a :class:`PaddedBatch`: C-contiguous, of this
+            shape. Those that are missing are made. Offsets, word ids and sequence ids may have a
+            wider type of signed integers than the batch's.
 
         Returns
         -------
         PaddedBatch
-            ``input_ids`` and ``attention_mask``, shape (n_rows, length).
+            ``input_ids`` and ``attention_mask``, shape (n_rows, length), and one more matrix for
+            each array that the batch has for its tokens.
 
         Raises
         ------
         ValueError
-            A row is longer than `length`, an id does not fit into `dtype`, or a number is too low.
+            A row is longer than `length`, an id does not fit into `dtype`, a number is too low, or
+            an array of `out` has another shape, dtype or layout.
         TypeError
             An argument is of another type; a bool is no integer here.
 
@@ -230,67 +334,50 @@ class Batch:
         >>> attention_mask
         array([[1, 1, 0, 0],
                [1, 0, 0, 0]], dtype=int32)
+        >>> matrix = np.empty((2, 4), dtype=np.int64)
+        >>> batch.to_padded(out={"input_ids": matrix}).input_ids is matrix
+        True
         """
-        if not isinstance(side, str) or side not in ("right", "left"):
-            raise ValueError(f"side must be 'right' or 'left', not {side!r}")
+        pads_left = checked_side(side) == "left"
         pad_id = as_int("pad_id", pad_id)
-        ids, row_splits = _plain(self.ids), _plain(self.row_splits)
-        n_columns = self._n_columns(longest_row(row_splits), length, multiple_of)
-        dtype, native, _, _ = _checked_type(dtype, ids, pad_id)
-        shape = (len(row_splits) - 1, n_columns)
-        # Zeros that numpy makes are not written: the system gives such memory.
-        input_ids = np.full(shape, pad_id, native) if pad_id else np.zeros(shape, native)
-        attention_mask = np.zeros(shape, native)
-        fill_padded(ids, row_splits, input_ids, attention_mask, side == "left")
-        if not dtype.isnative:
-            input_ids, attention_mask = input_ids.astype(dtype), attention_mask.astype(dtype)
-        return PaddedBatch(input_ids, attention_mask)
+        if out is None and not self._details:
+            return pad_ids(self, checked_shape(self, length, multiple_of), pad_id, dtype, pads_left)
+        given = {} if out is None else checked_out(out, self)
+        if given and length is None:
+            length = next(iter(given.values())).shape[1]
+        shape = checked_shape(self, length, multiple_of)
+        padding = Padding(pad_id, as_int("pad_type_id", pad_type_id), pads_left)
+        return pad_rows(self, shape, padding, dtype, given)
 
     def to_arrow(self) -> Any:
-        """Return the rows as an array of pyarrow that shares the ids.
+        """Return the rows as an array of pyarrow that shares the memory of the batch.
 
         Returns
         -------
         pyarrow.ListArray
             Of ``list<int32>``, or ``list<uint16>`` if that is what the ids are; a
             ``pyarrow.LargeListArray`` for more ids than 32-bit offsets can count (2**31 - 1).
+        pyarrow.StructArray
+            If the batch has more than ids: a list array of each of the arrays, by name, "ids"
+            among them, and "overflow_to_sample" as integers. Offsets are lists of two; -1 stays
+            -1, and does not become null.
 
         Raises
         ------
         ImportError
             pyarrow is not installed.
         """
-        try:
-            import pyarrow
-        except ImportError as error:
-            raise ImportError('to_arrow needs pyarrow: pip install "piecework[arrow]"') from error
-        is_large = len(self.ids) > np.iinfo(np.int32).max
-        kind = pyarrow.LargeListArray if is_large else pyarrow.ListArray
-        offsets = self.row_splits.astype(np.int64 if is_large else np.int32, copy=False)
-        # From buffers: pyarrow.array would copy ids that it can't take as they are.
-        ids = pyarrow.Array.from_buffers(
-            pyarrow.from_numpy_dtype(self.ids.dtype),
-            len(self.ids),
-            [None, pyarrow.py_buffer(np.ascontiguousarray(self.ids))],
-        )
-        return kind.from_arrays(pyarrow.array(offsets), ids)
-
-    def _n_columns(self, longest: int, length: int | None, multiple_of: int) -> int:
-        multiple_of = as_int("multiple_of", multiple_of, minimum=1, maximum=_MOST_COLUMNS)
-        if length is None:
-            length = longest
-        else:
-            length = as_int("length", length, minimum=0, maximum=_MOST_COLUMNS)
-        if longest > length:
-            row = int(np.argmax(self.lengths > length))
-            raise ValueError(f"row {row} has {self.lengths[row]} tokens, more than length={length}")
-        return -(-length // multiple_of) * multiple_of
+        return rows_to_arrow(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Batch):
             return NotImplemented
-        return np.array_equal(self.row_splits, other.row_splits) and np.array_equal(
-            self.ids, other.ids
+        mine, theirs = self.details(), other.details()
+        return (
+            mine.keys() == theirs.keys()
+            and np.array_equal(self.row_splits, other.row_splits)
+            and np.array_equal(self.ids, other.ids)
+            and all(np.array_equal(array, theirs[name]) for name, array in mine.items())
         )
 
     __hash__ = None  # type: ignore[assignment]  # its arrays can be written to
@@ -298,28 +385,26 @@ class Batch:
     def __repr__(self) -> str:
         first = self[: _REPR_ROWS + 1]
         rows = [_shorten(row[: _REPR_IDS + 1].tolist(), _REPR_IDS) for row in first]
+        names = ", ".join(self.details())
         return (
-            f"Batch({_count(len(self), 'row')}, {_count(len(self.ids), 'token')}: "
-            f"{_shorten(rows, _REPR_ROWS)})"
+            f"Batch({_count(len(self), 'row')}, {_count(len(self.ids), 'token')}"
+            f"{f' with {names}' if names else ''}: {_shorten(rows, _REPR_ROWS)})"
         )
 
 
-def _plain(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array that a kernel can read: itself, or a copy without gaps."""
-    flags = array.flags
-    if flags.c_contiguous and flags.aligned:
-        return array
-    return np.require(array, None, ["C", "A"])
+def _restored(
+    kind: type[Batch], ids: Ids, row_splits: NDArray[np.int64], details: dict[str, Any]
+) -> Batch:
+    """Return the batch that was pickled: the constructor's details have names."""
+    return kind(ids, row_splits, **details)
 
 
-def _check_array(name: str, array: object, *dtypes: type[np.generic]) -> None:
-    expected = f"{name} must be a 1-D {' or '.join(str(np.dtype(each)) for each in dtypes)} array"
-    if not isinstance(array, np.ndarray):
-        raise TypeError(f"{expected}, not {type(array).__name__}")
-    if array.dtype not in dtypes:
-        raise TypeError(f"{expected}, not {array.dtype}")
-    if array.ndim != 1:
-        raise ValueError(f"{expected}, not one of shape {array.shape}")
+def _checked_detail(name: str, array: NDArray[Any], n_tokens: int, n_rows: int) -> NDArray[Any]:
+    check_array(name, array, _DETAILS[name], width=2 if name == "offsets" else None)
+    expected, of = (n_rows, "row") if name == "overflow_to_sample" else (n_tokens, "token")
+    if len(array) != expected:
+        raise ValueError(f"{name} must have an item for each {of}, {expected}, not {len(array)}")
+    return np.asarray(array)
 
 
 def _check_splits(row_splits: NDArray[np.int64], n_tokens: int) -> None:
@@ -336,41 +421,6 @@ def _check_splits(row_splits: NDArray[np.int64], n_tokens: int) -> None:
         )
     if row_splits[-1] != n_tokens:
         raise ValueError(f"row_splits must end with len(ids) = {n_tokens}, not {row_splits[-1]}")
-
-
-class _IntegerType(NamedTuple):
-    dtype: np.dtype[Any]
-    native: np.dtype[Any]  # the same in the order of bytes that kernels read
-    lowest: int
-    highest: int
-
-
-@lru_cache(maxsize=16)  # asking numpy costs as much as padding a sentence
-def _integer_type(dtype: Any) -> _IntegerType:
-    result = np.dtype(dtype)
-    if result.kind not in "iu":
-        raise ValueError(f"dtype must be an integer type, not {result}")
-    limits = np.iinfo(result)
-    return _IntegerType(result, result.newbyteorder("="), int(limits.min), int(limits.max))
-
-
-def _checked_type(dtype: DTypeLike, ids: Ids, pad_id: int) -> _IntegerType:
-    """Return an integer type in which all ids and the `pad_id` have room, or raise."""
-    try:
-        result = _integer_type(dtype)  # type: ignore[arg-type]  # what has no hash is none
-    except (TypeError, SyntaxError):  # numpy's, for "i4,,"
-        raise TypeError(f"dtype must be an integer type, not {dtype!r}") from None
-    held = _integer_type(ids.dtype)
-    low = high = pad_id
-    # Where the type of the ids has room, none of them is looked at.
-    if result.lowest > held.lowest:
-        low = min(low, int(ids.min(initial=0)))
-    if result.highest < held.highest:
-        high = max(high, int(ids.max(initial=0)))
-    if low < result.lowest or high > result.highest:
-        wrong = low if low < result.lowest else high
-        raise ValueError(f"{wrong} does not fit into dtype {result.dtype}")
-    return result
 
 
 def _count(n: int, noun: str) -> str:

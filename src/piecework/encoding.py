@@ -1,30 +1,27 @@
-"""Builds the compiled encoder of a tokenizer from its spec.
+"""What a tokenizer encodes with: the compiled encoder, and the same steps in Python.
 
-In goes a :class:`~piecework.spec.TokenizerSpec`, out come the compiled objects that encode by it:
-rules and vocabulary are joined into flat tables here, and the few texts that the kernel hands back
-are answered here. Nothing in this module runs once per token.
+In goes a :class:`~piecework.spec.TokenizerSpec`, out come the objects that encode by it. Those that
+texts rarely need are made when they are first asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
-from piecework._alphabet import Alphabet
-from piecework._char_table import CharTable, word_letters
 from piecework._encode import Encoder, WordMatcher
-from piecework._trie import DoubleTrie
+from piecework.kernel_encoder import bert_flags, kernel_encoder, word_matcher
 from piecework.normalization import Normalizer, join_surrogates
+from piecework.python_rows import RowEncoder
 from piecework.rules import rule_set
-from piecework.rules.char_classes import char_classes
 from piecework.spec import TokenizerSpec
-from piecework.special_tokens import SpecialTokens
 
-_NO_LIMIT = 1 << 60  # more characters than fit into memory, and into the kernel's Py_ssize_t
+if TYPE_CHECKING:
+    from piecework.pipeline import Pipeline, Tokens
 
 
 class Encoding:
-    """What a tokenizer encodes with. What texts rarely need is made when it is first asked for.
+    """What a tokenizer encodes with.
 
     Parameters
     ----------
@@ -32,7 +29,7 @@ class Encoding:
 
     Attributes
     ----------
-    encoder : Encoder
+    encoder : Encoder, or RowEncoder where the steps are not BERT's
         Encodes texts.
 
     Notes
@@ -42,83 +39,68 @@ class Encoding:
 
     def __init__(self, spec: TokenizerSpec) -> None:
         self._spec = spec
-        self._make_normalizer = cache(partial(_normalizer, spec.rules, self._flags))
-        self._limit = min(spec.max_input_chars_per_word, _NO_LIMIT)
-        self._ids = spec.vocabulary.ids
-        self._alphabet = Alphabet(list(self._ids))
-        classes = char_classes(spec.rules, **self._flags)
-        tables = (classes.page_index, classes.pages, classes.runs)
-        trie = self._trie(word_letters(*tables, self._alphabet))
-        specials = list(spec.special_tokens)
-        special_alphabet = Alphabet(specials)
-        starts = [ord(content[0]) for content in specials]
-        self.encoder = Encoder(
-            CharTable(*tables, self._alphabet, trie, starts),
-            trie,
-            DoubleTrie(
-                specials,
-                list(spec.special_tokens.values()),
-                None,
-                _NO_LIMIT,
-                special_alphabet,
-                self._ids[spec.unk_token],
-            ),
-            special_alphabet,
-            max_word_chars=self._limit,
-            repair=partial(_repair, spec.clean_text),
-            split_specials=SpecialTokens(spec.special_tokens).split,
-            # Normalized words: the trie without what no text gives serves them too.
-            encode_reordered=_Reordered(
-                self._make_normalizer, WordMatcher(self._alphabet, trie, self._limit)
-            ),
-        )
+        self.encoder = self._make_encoder(split_special=False)
+
+    def encoder_for(self, split_special: bool) -> Encoder | RowEncoder:
+        """Return the encoder that takes special tokens for plain text, or the one that does not."""
+        return self._text_encoder if split_special else self.encoder
+
+    @cached_property
+    def pipeline(self) -> Pipeline:
+        """The steps in Python, with the place of each token in the text."""
+        return self._make_pipeline(split_special=False)
+
+    @cached_property
+    def normalizer(self) -> Normalizer:
+        """BERT's rules in Python."""
+        return Normalizer(rule_set(self._spec.rules), **bert_flags(self._spec))
+
+    def normalize(self, text: str) -> str:
+        """Return the normalized text."""
+        if self._spec.steps is None:
+            return self.normalizer.normalize(text)
+        return self.pipeline.normalize(text)
+
+    def words(self, text: str) -> list[str]:
+        """Return the words of a text, which is normalized first."""
+        if self._spec.steps is None:
+            return self.normalizer.basic_tokenize(text)
+        return self.pipeline.words(text)
 
     @cached_property
     def matcher(self) -> WordMatcher:
         """Matches single words as they are."""
-        return WordMatcher(self._alphabet, self._trie(None), self._limit)
+        return word_matcher(self._spec)
 
-    @property
-    def normalizer(self) -> Normalizer:
-        """The rules in Python."""
-        return self._make_normalizer()
+    @cached_property
+    def _text_encoder(self) -> Encoder | RowEncoder:
+        return self._make_encoder(split_special=True)
 
-    @property
-    def _flags(self) -> dict[str, bool]:
-        spec = self._spec
-        return {
-            "clean_text": spec.clean_text,
-            "handle_chinese_chars": spec.handle_chinese_chars,
-            "strip_accents": spec.resolved_strip_accents,
-            "lowercase": spec.lowercase,
-        }
+    @cached_property
+    def _text_pipeline(self) -> Pipeline:
+        return self._make_pipeline(split_special=True)
 
-    def _trie(self, letters: bytes | None) -> DoubleTrie:
-        return DoubleTrie(
-            list(self._ids),
-            list(self._ids.values()),
-            self._spec.prefix,
-            self._limit,
-            self._alphabet,
-            self._ids[self._spec.unk_token],
-            letters,
+    def _make_encoder(self, *, split_special: bool) -> Encoder | RowEncoder:
+        rows = RowEncoder(
+            self._encode_as_text if split_special else self._encode,
+            partial(_repair, self._spec.clean_text and self._spec.steps is None),
+        )
+        if self._spec.steps is not None:
+            return rows
+        return kernel_encoder(
+            self._spec, rows, lambda: self.normalizer, split_special=split_special
         )
 
+    def _make_pipeline(self, *, split_special: bool) -> Pipeline:
+        from piecework.pipeline import Pipeline  # most texts don't need it
 
-class _Reordered:
-    """Answers for a word in which marks may swap places."""
+        return Pipeline(self._spec, split_special_tokens=split_special)
 
-    def __init__(self, normalizer: Callable[[], Normalizer], matcher: WordMatcher) -> None:
-        self._normalizer = normalizer
-        self._matcher = matcher
+    def _encode(self, text: str) -> Tokens:
+        return self.pipeline.encode(text)
 
-    def __call__(self, word: str) -> list[int]:
-        words = self._normalizer().basic_tokenize(word)
-        return [token_id for part in words for token_id in self._matcher.match(part)]
-
-
-def _normalizer(rules: str, flags: Mapping[str, bool]) -> Normalizer:
-    return Normalizer(rule_set(rules), **flags)
+    def _encode_as_text(self, text: str) -> Tokens:
+        return self._text_pipeline.encode(text)
 
 
 def _repair(clean_text: bool, text: str, row: int | None) -> str:

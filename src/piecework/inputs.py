@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 
 from piecework._numpy import np
-from piecework._texts import StrTexts, Utf8Texts
+from piecework._texts import StrTexts, Texts, Utf8Texts
 from piecework.errors import short_repr
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ Missing: TypeAlias = Literal["error", "empty"]
 _ALLOW_MISSING = 'missing="empty" encodes a missing value as an empty text'
 
 
-def texts_of(texts: Iterable[Any], missing: Missing) -> StrTexts | Utf8Texts:
+def texts_of(texts: Iterable[Any], missing: Missing, name: str = "texts") -> StrTexts | Utf8Texts:
     """Return the texts of any supported container, ready to be encoded.
 
     Parameters
@@ -33,6 +34,8 @@ def texts_of(texts: Iterable[Any], missing: Missing) -> StrTexts | Utf8Texts:
         What :meth:`~piecework.WordPieceTokenizer.encode_batch` takes.
     missing : "error" or "empty"
         What a missing value is.
+    name : str
+        Of the argument, in messages.
 
     Raises
     ------
@@ -43,20 +46,22 @@ def texts_of(texts: Iterable[Any], missing: Missing) -> StrTexts | Utf8Texts:
     """
     if type(texts) is list:  # the usual container, without a look at what else it could be
         if missing == "error":
-            return StrTexts(texts, _refuse)
+            return StrTexts(texts, _refuse if name == "texts" else partial(_refuse, name=name))
     else:
+        if isinstance(texts, Texts):  # from here
+            return texts  # type: ignore[return-value]  # it has no other subclasses
         if _is_arrow(texts):
-            return arrow_texts(texts, missing)
+            return arrow_texts(texts, missing, name)
         if _is_pandas(texts):
-            return _pandas_texts(texts, missing)
+            return _pandas_texts(texts, missing, name)
         if isinstance(texts, np.ndarray):
-            texts = _numpy_texts(texts)
+            texts = _numpy_texts(texts, name)
         elif isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
             raise TypeError(
-                f"texts: expected an iterable of str, got a {type(texts).__name__}"
+                f"{name}: expected an iterable of str, got a {type(texts).__name__}"
                 + ("; for one text use encode()" if isinstance(texts, str) else "")
             )
-    return _object_texts(texts, missing)
+    return _object_texts(texts, missing, name)
 
 
 def utf8_texts(buffer: Any, row_splits: NDArray[np.int64] | NDArray[np.int32]) -> Utf8Texts:
@@ -86,7 +91,7 @@ def utf8_texts(buffer: Any, row_splits: NDArray[np.int64] | NDArray[np.int32]) -
     return Utf8Texts([(data, np.require(row_splits, None, ["C", "A"]))])
 
 
-def arrow_texts(array: Any, missing: Missing) -> Utf8Texts:
+def arrow_texts(array: Any, missing: Missing, name: str = "texts") -> Utf8Texts:
     """Return the rows of a string array of pyarrow, or of a chunked one, without a copy.
 
     Views (``string_view``) and dictionaries are cast first. See :func:`texts_of`.
@@ -97,11 +102,11 @@ def arrow_texts(array: Any, missing: Missing) -> Utf8Texts:
             f"array: expected a pyarrow Array or ChunkedArray of strings, got a "
             f"{type(array).__name__}"
         )
-    array = _plain_arrow(array)
+    array = _plain_arrow(array, name)
     if array.null_count:
         if missing == "error":
             row = sys.modules["pyarrow"].compute.index(array.is_null(), True).as_py()
-            raise TypeError(f"texts[{row}]: expected a str, got null; {_ALLOW_MISSING}")
+            raise TypeError(f"{name}[{row}]: expected a str, got null; {_ALLOW_MISSING}")
         array = array.fill_null("")  # what lies under a null may be anything
     chunks = array.chunks if hasattr(array, "chunks") else [array]
     return Utf8Texts([_arrow_segment(chunk) for chunk in chunks])
@@ -123,20 +128,20 @@ def is_missing(value: object) -> bool:
     return pandas is not None and (value is pandas.NA or value is pandas.NaT)
 
 
-def _object_texts(texts: Iterable[Any], missing: Missing) -> StrTexts:
+def _object_texts(texts: Iterable[Any], missing: Missing, name: str) -> StrTexts:
     if missing != "error":
         _check_missing(missing)
         texts = tuple(texts)
         if set(map(type, texts)) - {str}:
             texts = ["" if is_missing(row) else row for row in texts]
-    return StrTexts(texts, _refuse)
+    return StrTexts(texts, partial(_refuse, name=name))
 
 
-def _refuse(row: int, value: object) -> NoReturn:
+def _refuse(row: int, value: object, name: str = "texts") -> NoReturn:
     """Raise the error for a row that is no str."""
     if is_missing(value):
-        raise TypeError(f"texts[{row}]: expected a str, got {value!r}; {_ALLOW_MISSING}")
-    raise TypeError(f"texts[{row}]: expected a str, got {type(value).__name__}")
+        raise TypeError(f"{name}[{row}]: expected a str, got {value!r}; {_ALLOW_MISSING}")
+    raise TypeError(f"{name}[{row}]: expected a str, got {type(value).__name__}")
 
 
 def _check_missing(missing: str) -> None:
@@ -144,11 +149,11 @@ def _check_missing(missing: str) -> None:
         raise ValueError(f"missing must be 'error' or 'empty', not {short_repr(missing)}")
 
 
-def _numpy_texts(array: NDArray[Any]) -> list[Any]:
+def _numpy_texts(array: NDArray[Any], name: str) -> list[Any]:
     if array.ndim != 1:
-        raise ValueError(f"texts: expected one dimension, got an array of shape {array.shape}")
+        raise ValueError(f"{name}: expected one dimension, got an array of shape {array.shape}")
     if array.dtype.kind not in "UOT" and array.size:
-        raise TypeError(f"texts: expected an array of str, got one of {array.dtype}")
+        raise TypeError(f"{name}: expected an array of str, got one of {array.dtype}")
     rows: list[Any] = array.tolist()
     return rows
 
@@ -160,16 +165,16 @@ def _is_pandas(texts: object) -> bool:
     return type(texts).__module__.partition(".")[0] == "pandas" and "pandas" in sys.modules
 
 
-def _pandas_texts(texts: Any, missing: Missing) -> StrTexts | Utf8Texts:
+def _pandas_texts(texts: Any, missing: Missing, name: str) -> StrTexts | Utf8Texts:
     if getattr(texts, "ndim", 1) != 1:
         raise TypeError(
-            f"texts: expected a column of str, got a {type(texts).__name__} of shape {texts.shape}"
+            f"{name}: expected a column of str, got a {type(texts).__name__} of shape {texts.shape}"
         )
     array = getattr(texts, "array", texts)  # of a Series or an Index
     dtype = getattr(array, "dtype", None)
     if getattr(dtype, "storage", None) == "pyarrow" or hasattr(dtype, "pyarrow_dtype"):
-        return arrow_texts(array.__arrow_array__(), missing)
-    return _object_texts(_numpy_texts(np.asarray(array, dtype=object)), missing)
+        return arrow_texts(array.__arrow_array__(), missing, name)
+    return _object_texts(_numpy_texts(np.asarray(array, dtype=object), name), missing, name)
 
 
 # ---- Arrow ----
@@ -180,7 +185,7 @@ def _is_arrow(texts: object) -> bool:
     return pyarrow is not None and isinstance(texts, (pyarrow.Array, pyarrow.ChunkedArray))
 
 
-def _plain_arrow(array: Any) -> Any:
+def _plain_arrow(array: Any, name: str) -> Any:
     """Return an array of string or large_string with the same rows."""
     import pyarrow  # of the caller, so it is there
     import pyarrow.compute
@@ -192,7 +197,7 @@ def _plain_arrow(array: Any) -> Any:
     if types.is_null(kind) or getattr(types, "is_string_view", lambda _: False)(kind):
         return array.cast(pyarrow.large_string())
     if not (types.is_string(kind) or types.is_large_string(kind)):
-        raise TypeError(f"texts: expected an Arrow array of strings, got one of {array.type}")
+        raise TypeError(f"{name}: expected an Arrow array of strings, got one of {array.type}")
     return array
 
 

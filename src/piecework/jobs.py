@@ -24,8 +24,11 @@ from piecework.spec import TokenizerSpec
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
+    from piecework._sink import Column
+    from piecework.python_rows import RowEncoder
 
-class Template(NamedTuple):
+
+class Around(NamedTuple):
     """The ids that go around each text."""
 
     before: tuple[int, ...]
@@ -62,6 +65,31 @@ class Output(NamedTuple):
     out: NDArray[Any] | None
 
 
+class Wants(NamedTuple):
+    """What is wanted of each row: what beside ids, and how many of these.
+
+    Attributes
+    ----------
+    offsets : "chars", "bytes" or None
+        Where each token starts and stops in its text: in code points, or in bytes of its UTF-8.
+    word_ids : bool
+        The number of the word that each token belongs to.
+    max_tokens : int or None
+        So many tokens at most, not counting those around a text; what the others come from is
+        mostly not read, and not checked: UTF-8 may be invalid there. None: all.
+    keep : "start" or "end"
+        Which ones. With `word_ids`, which count from the start, a text is read whole for its end.
+    """
+
+    offsets: str | None = None
+    word_ids: bool = False
+    max_tokens: int | None = None
+    keep: str = "start"
+
+
+NOTHING_AROUND = Around((), ())
+WANTS_IDS = Wants()
+_CHARS_READ = 8  # about so many characters for each token that is wanted
 _USUAL_EFFORT = Effort(None, None)
 _ONE_THREAD = Effort(1, None)
 _USUAL_OUTPUT = Output("int32", None)
@@ -113,63 +141,94 @@ def checked_output(dtype: DTypeLike | None, out: object, spec: TokenizerSpec) ->
 
 
 def encode_texts(
-    encoder: Encoder,
+    encoder: Encoder | RowEncoder,
     texts: StrTexts | Utf8Texts,
-    template: Template,
+    around: Around,
     effort: Effort,
     output: Output,
+    wants: Wants = WANTS_IDS,
 ) -> Batch:
-    """Return the ids of the texts.
+    """Return the ids of the texts, and what else is wanted.
+
+    Offsets of the ids put around a text are (0, 0), their word ids -1.
 
     Raises
     ------
     ValueError
         `output.out` is too small, or shares memory with the texts.
+    OverflowError
+        Offsets are wanted of a text of more than 2**31 - 1 characters, or bytes of UTF-8.
     TypeError, UnicodeError
         For the first row that can't be encoded.
     """
     dtype, out = output
     if out is not None and any(np.may_share_memory(out, array) for array in texts.buffers()):
         raise ValueError("out must share no memory with the texts nor with their row splits")
+    if not isinstance(encoder, Encoder):
+        return encoder.batch(texts, around, output, wants)
     id_size = 4 if dtype == "int32" else 2
-    sink = IdSink(len(texts), id_size, None if out is None else out.view(np.uint8))
-    _run(encoder, texts, template, effort, sink)
+    place = None if out is None else out.view(np.uint8)
+    if wants is WANTS_IDS:  # which costs nothing more than they do
+        sink = IdSink(len(texts), id_size, place)
+        _run(encoder, texts, around, effort, sink, None)
+        if out is None:
+            return Batch._over(sink, dtype)
+    else:
+        sink = IdSink(len(texts), id_size, place, wants.offsets is not None, wants.word_ids)
+        _run(encoder, texts, around, effort, sink, wants)
+    details = {}
+    if sink.offsets is not None:
+        details["offsets"] = _int32_over(sink.offsets).reshape(-1, 2)
+    if sink.word_ids is not None:
+        details["word_ids"] = _int32_over(sink.word_ids)
     if out is None:
-        return Batch._over(sink, dtype)
+        return Batch._over(sink, dtype, details)
     if sink.n_tokens() > len(out):
         raise ValueError(f"out has room for {len(out)} ids, but there are {sink.n_tokens()}")
-    return Batch._unchecked(out[: sink.n_tokens()], _int64_over(sink.row_splits()))
+    return Batch._unchecked(out[: sink.n_tokens()], _int64_over(sink.row_splits()), **details)
 
 
 def count_tokens(
-    encoder: Encoder, texts: StrTexts | Utf8Texts, template: Template, effort: Effort
+    encoder: Encoder | RowEncoder, texts: StrTexts | Utf8Texts, around: Around, effort: Effort
 ) -> NDArray[np.int64]:
     """Return the number of tokens of each text; errors as for :func:`encode_texts`."""
+    if not isinstance(encoder, Encoder):
+        return encoder.batch(texts, around, _USUAL_OUTPUT, WANTS_IDS).lengths
     sink = CountSink(len(texts))
-    _run(encoder, texts, template, effort, sink)
+    _run(encoder, texts, around, effort, sink, None)
     return _int64_over(sink.row_lengths())
 
 
 def _run(
     encoder: Encoder,
     texts: StrTexts | Utf8Texts,
-    template: Template,
+    around: Around,
     effort: Effort,
     sink: Sink,
+    wants: Wants | None,
 ) -> None:
     threads, memo_bytes = effort
     # Most batches are small: that is found out in the call that encodes them.
     if threads is None and encode_alone(
-        encoder, texts, sink, template, memo_bytes, parallel.BIG_CHARS
+        encoder, texts, sink, around, memo_bytes, parallel.BIG_CHARS, wants
     ):
         return
-    n_workers = parallel.choose_workers(threads, texts.count_chars)
+    n_workers = 1
+    if threads is not None or not _reads_little(len(texts), wants):
+        n_workers = parallel.choose_workers(threads, texts.count_chars)
     if n_workers == 1:
-        encode_alone(encoder, texts, sink, template, memo_bytes, None)
+        encode_alone(encoder, texts, sink, around, memo_bytes, None, wants)
         return
-    job = BatchJob(encoder, texts, sink, *template, n_workers, memo_bytes)
+    job = BatchJob(encoder, texts, sink, *around, n_workers, memo_bytes, wants)
     parallel.run(partial(_work, job), job.stop, n_workers)
     job.finish()
+
+
+def _reads_little(n_texts: int, wants: Wants | None) -> bool:
+    """Say whether long texts are cut so early that one thread has done before another begins."""
+    if wants is None or wants.max_tokens is None:
+        return False
+    return n_texts * wants.max_tokens * _CHARS_READ < parallel.BIG_CHARS
 
 
 def _work(job: BatchJob) -> None:
@@ -190,6 +249,11 @@ def _work(job: BatchJob) -> None:
 def _int64_over(buffer: Any) -> NDArray[np.int64]:
     # Any: numpy's stubs know no buffers but their own list of types.
     array: NDArray[np.int64] = np.frombuffer(buffer, np.int64)
+    return array
+
+
+def _int32_over(column: Column) -> NDArray[np.int32]:
+    array: NDArray[np.int32] = np.frombuffer(column.buffer(), np.int32)  # type: ignore[call-overload]
     return array
 
 

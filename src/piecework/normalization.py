@@ -39,6 +39,11 @@ class Normalizer:
     lowercase : bool
         Lower each code point by itself: no final sigma.
 
+    Attributes
+    ----------
+    before_order, after_order : Translation
+        What becomes of a character before marks are put in order, and of the result after it.
+
     Notes
     -----
     Thread-safety: one normalizer can be used by many threads; its tables only ever grow, by entries
@@ -78,8 +83,8 @@ class Normalizer:
             (strip_accents, self._decompose),
         ]
         after = [(strip_accents, self._strip_mark), (lowercase, self._lower)]
-        self._before_order = _Translation([stage for wanted, stage in before if wanted])
-        self._after_order = _Translation([stage for wanted, stage in after if wanted])
+        self.before_order = Translation([stage for wanted, stage in before if wanted])
+        self.after_order = Translation([stage for wanted, stage in after if wanted])
 
     def normalize(self, text: str) -> str:
         r"""Return the normalized text.
@@ -97,10 +102,10 @@ class Normalizer:
         'σασ i̇'
         """
         text = join_surrogates(text, clean_text=self.clean_text)
-        text = text.translate(self._before_order)
+        text = text.translate(self.before_order)
         if self.strip_accents:
             text = order_marks(text, self.rules)
-        return text.translate(self._after_order)
+        return text.translate(self.after_order)
 
     def split(self, normalized: str) -> list[str]:
         """Return the words: white space goes, every punctuation character stands alone.
@@ -113,7 +118,7 @@ class Normalizer:
         >>> normalizer.split("cost: $5")
         ['cost', ':', '$', '5']
         """
-        return _words_pattern(self.rules).findall(normalized)
+        return words_pattern(self.rules).findall(normalized)
 
     def basic_tokenize(self, text: str) -> list[str]:
         """Return the words of a raw text: :meth:`normalize`, then :meth:`split`."""
@@ -138,7 +143,7 @@ class Normalizer:
         return "".join(map(chr, self.rules.lowercase.get(ord(ch), (ord(ch),))))
 
 
-class _Translation(dict[int, str]):
+class Translation(dict[int, str]):
     """A table for str.translate that computes an entry when it is first met."""
 
     def __init__(self, stages: list[Callable[[str], str]]) -> None:
@@ -218,17 +223,19 @@ def survivors(rules: RuleSet) -> CodePoints:
 def _mark_patterns(rules: RuleSet) -> tuple[re.Pattern[str], re.Pattern[str]]:
     ordered = CodePoints.of(rules.combining_classes)
     # (?!) matches nowhere: a rule set may have no survivor.
-    survivor = f"[{_regex_ranges(survivors(rules))}]" if survivors(rules).ranges else "(?!)"
-    return re.compile(survivor), re.compile(f"[{_regex_ranges(ordered)}]{{2,}}")
+    survivor = f"[{regex_ranges(survivors(rules))}]" if survivors(rules).ranges else "(?!)"
+    return re.compile(survivor), re.compile(f"[{regex_ranges(ordered)}]{{2,}}")
 
 
 @cache
-def _words_pattern(rules: RuleSet) -> re.Pattern[str]:
-    alone = _regex_ranges(rules.punctuation)
-    return re.compile(f"[{alone}]|[^{alone}{_regex_ranges(rules.whitespace)}]+")
+def words_pattern(rules: RuleSet) -> re.Pattern[str]:
+    """Return the pattern that finds the words of a normalized text."""
+    alone = regex_ranges(rules.punctuation)
+    return re.compile(f"[{alone}]|[^{alone}{regex_ranges(rules.whitespace)}]+")
 
 
-def _regex_ranges(code_points: CodePoints) -> str:
+def regex_ranges(code_points: CodePoints) -> str:
+    """Return code points as they stand between the brackets of a character class of ``re``."""
     return "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in code_points.ranges)
 
 

@@ -1,54 +1,25 @@
 """Published tokenizers: the embedded one, a model's folder, or the Hugging Face Hub and its cache.
 
 In goes a name or a folder, out comes a :class:`~piecework.spec.TokenizerSpec`. A folder's
-tokenizer.json decides where there is one, else its vocab.txt with the options that
-tokenizer_config.json names. A configuration that asks for more than WordPiece with BERT's parts is
-refused, never approximated.
+tokenizer.json decides where there is one, else its vocab.txt with the options and tokens that
+:mod:`piecework.folder_config` reads. What is beyond WordPiece is refused, never approximated.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from piecework.errors import TokenizerFileWarning, UnsupportedTokenizerError, warn
-from piecework.spec import Template, TokenizerSpec
-from piecework.tokenizer_json import (
-    PLAIN_SPECIAL,
-    Part,
-    check_plain,
-    parse_json,
-    read_tokenizer_json,
-    shown,
-)
-from piecework.vocabulary import Vocabulary, checked_path, read_utf8
+from piecework.added_tokens import with_added_tokens
+from piecework.folder_config import SPECIAL_TOKENS, FolderConfig
+from piecework.spec import AddedToken, Template, TokenizerSpec
+from piecework.tokenizer_json import read_tokenizer_json
+from piecework.vocabulary import Vocabulary, checked_path
 
 EMBEDDED = "bert-base-uncased"
-SPECIAL_TOKENS = {
-    "pad_token": "[PAD]",
-    "unk_token": "[UNK]",
-    "cls_token": "[CLS]",
-    "sep_token": "[SEP]",
-    "mask_token": "[MASK]",
-}
-
-# Classes of transformers that are BERT's tokenizer under another name: basic tokenizer, WordPiece,
-# [CLS] $A [SEP].
-_BERT_LIKE = (
-    "Bert ConvBert DPRContextEncoder DPRQuestionEncoder DistilBert Electra LayoutLM Lxmert "
-    "MobileBert RetriBert SqueezeBert"
-)
-_BERT_CLASSES = {f"{model}Tokenizer" for model in _BERT_LIKE.split()}
-# Options of those classes that change ids, with the value that is supported beside null.
-_FIXED_OPTIONS = {
-    "do_basic_tokenize": True,
-    "never_split": [],
-    "word_tokenizer_type": "basic",
-    "split_special_tokens": False,
-}
 
 
 def bert_spec(
@@ -80,8 +51,8 @@ def bert_spec(
     >>> spec = bert_spec(Vocabulary.from_text("[UNK]\n[CLS]\n[SEP]\na\n"))
     >>> spec.special_tokens
     {'[UNK]': 0, '[CLS]': 1, '[SEP]': 2}
-    >>> spec.template.before, spec.template.after
-    ((('[CLS]', 1),), (('[SEP]', 2),))
+    >>> spec.template.around
+    ((1,), (2,))
     """
     return TokenizerSpec(
         vocabulary=vocabulary,
@@ -93,8 +64,8 @@ def bert_spec(
         clean_text=clean_text,
         handle_chinese_chars=handle_chinese_chars,
         rules=rules,
-        special_tokens=_ids_of(vocabulary, SPECIAL_TOKENS.values()),
-        template=_template(vocabulary, SPECIAL_TOKENS),
+        added_tokens=_special_tokens(vocabulary, SPECIAL_TOKENS.values()),
+        template=_template(vocabulary.ids, SPECIAL_TOKENS),
         decoder={"type": "WordPiece", "prefix": prefix, "cleanup": True},
     )
 
@@ -229,7 +200,7 @@ def _load_folder(folder: Path) -> TokenizerSpec:
     if not (folder / "vocab.txt").exists():
         raise FileNotFoundError(f"{folder}: expected tokenizer.json or vocab.txt in this folder")
     vocabulary = Vocabulary.from_file(folder / "vocab.txt")
-    config = _Config.read(folder, vocabulary)
+    config = FolderConfig.read(folder)
     names = config.named_tokens()
     spec = bert_spec(
         vocabulary,
@@ -240,121 +211,25 @@ def _load_folder(folder: Path) -> TokenizerSpec:
         clean_text=config.option("clean_text", bool, True),
         handle_chinese_chars=config.option("tokenize_chinese_chars", bool, True),
     )
-    contents = [*filter(None, names.values()), *config.further_tokens()]
-    return replace(
-        spec,
-        special_tokens=_ids_of(vocabulary, contents),
-        template=_template(vocabulary, names),
+    tokens = config.tokens()
+    spec = with_added_tokens(
+        replace(spec, added_tokens=()), [listed_token.token for listed_token in tokens]
+    )
+    ids = {**vocabulary.ids, **{token.content: token.id for token in spec.added_tokens}}
+    for listed_token in tokens:
+        listed_token.check_id(ids[listed_token.token.content])
+    return replace(spec, template=_template(ids, names))
+
+
+def _special_tokens(vocabulary: Vocabulary, contents: Iterable[str]) -> tuple[AddedToken, ...]:
+    ids = vocabulary.ids
+    return tuple(
+        AddedToken(content, ids[content]) for content in dict.fromkeys(contents) if content in ids
     )
 
 
-@dataclass(frozen=True)
-class _Config:
-    """tokenizer_config.json, and what older folders have in files of their own beside it."""
-
-    config: Part
-    tokens_map: Part
-    added: Part
-    vocabulary: Vocabulary
-
-    @classmethod
-    def read(cls, folder: Path, vocabulary: Vocabulary) -> _Config:
-        """Read what is there; refuse a class or an option that is not BERT's."""
-        config = cls(
-            _read_part(folder / "tokenizer_config.json"),
-            _read_part(folder / "special_tokens_map.json"),
-            _read_part(folder / "added_tokens.json"),
-            vocabulary,
-        )
-        if not (folder / "tokenizer_config.json").exists():
-            warn(
-                f"{folder}: no tokenizer_config.json beside vocab.txt; taken for an uncased BERT "
-                "(lowercase=True), as transformers takes it",
-                TokenizerFileWarning,
-            )
-        # Configurations from before classes were named are BERT's.
-        class_name = config.option("tokenizer_class", str, "BertTokenizer")
-        if class_name.removesuffix("Fast") not in _BERT_CLASSES:
-            config.part_with("tokenizer_class").unsupported("tokenizer_class", "BERT's tokenizer")
-        for key, only in _FIXED_OPTIONS.items():
-            if config.option(key, type(only), only) != only:
-                config.part_with(key).unsupported(key, f"{shown(only)} or null")
-        return config
-
-    def option(self, key: str, kind: type, default: Any) -> Any:
-        """Return an option of a type; one that is null or missing has its default."""
-        value = self.part_with(key).optional(key, kind)
-        return default if value is None else value
-
-    def named_tokens(self) -> dict[str, str | None]:
-        """Return the contents of pad_token and so on, None for those that are not there."""
-        names: dict[str, str | None] = {}
-        for key, default in SPECIAL_TOKENS.items():
-            part = self.part_with(key)
-            if key in part.value:
-                names[key] = None if part.value[key] is None else self._content(part, key)
-            else:
-                names[key] = default if default in self.vocabulary.ids else None
-        return names
-
-    def further_tokens(self) -> Iterator[str]:
-        """Yield the contents of the other special tokens."""
-        for key in ("additional_special_tokens", "extra_special_tokens"):
-            part = self.part_with(key)
-            if part.value.get(key) is None:
-                continue
-            # The second one may name its tokens.
-            named = key == "extra_special_tokens" and isinstance(part.value[key], dict)
-            tokens = part.part(key) if named else part.elements(key)
-            yield from (self._content(tokens, name) for name in tokens.value)
-        if self.option("added_tokens_decoder", dict, None):
-            tokens = self.part_with("added_tokens_decoder").part("added_tokens_decoder")
-            for id_ in tokens.value:
-                content = self._content(tokens, id_)
-                yield self._checked(tokens.name(id_), content, id_)
-        for content in self.added.value:
-            id_ = self.added.field(content, int)
-            yield self._checked(self.added.name(content), content, id_)
-
-    def part_with(self, key: str) -> Part:
-        """Return the file that decides on a key."""
-        return self.config if key in self.config.value else self.tokens_map
-
-    def _content(self, part: Part, key: str) -> str:
-        """Return the content of a plain special token of the vocabulary."""
-        content = part.value[key]
-        if isinstance(content, dict):
-            token = part.part(key)
-            content = token.field("content", str)
-            check_plain(token, PLAIN_SPECIAL)
-        elif not isinstance(content, str):
-            part.malformed(key, "a token")
-        return self._checked(part.name(key), content)
-
-    def _checked(self, name: str, content: str, id_: object = None) -> str:
-        """Return the content of a token if the vocabulary has it, and under that id."""
-        known = self.vocabulary.ids.get(content)
-        if known is None or not content:
-            raise UnsupportedTokenizerError(
-                f"{name}: expected a token of vocab.txt, got {content!r}"
-            )
-        if id_ is not None and str(id_) != str(known):
-            raise UnsupportedTokenizerError(
-                f"{name}: expected id {known} for {content!r}, got {id_}"
-            )
-        return content
-
-
-def _read_part(path: Path) -> Part:
-    return parse_json(read_utf8(path) if path.exists() else "{}", str(path))
-
-
-def _ids_of(vocabulary: Vocabulary, contents: Iterable[str]) -> dict[str, int]:
-    return {content: vocabulary.ids[content] for content in contents if content in vocabulary.ids}
-
-
-def _template(vocabulary: Vocabulary, names: Mapping[str, str | None]) -> Template | None:
+def _template(ids: Mapping[str, int], names: Mapping[str, str | None]) -> Template | None:
     cls, sep = names["cls_token"], names["sep_token"]
-    if cls not in vocabulary.ids or sep not in vocabulary.ids:
+    if cls is None or sep is None or cls not in ids or sep not in ids:
         return None
-    return Template(((cls, vocabulary.ids[cls]),), ((sep, vocabulary.ids[sep]),))
+    return Template.bert((cls, ids[cls]), (sep, ids[sep]))

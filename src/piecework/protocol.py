@@ -106,14 +106,21 @@ def as_int(name: str, value: Any, *, minimum: int | None = None, maximum: int | 
     return plain
 
 
-def as_int_list(ids: Sequence[int] | Any, vocab_size: int, row: int | None = None) -> Sequence[int]:
-    """Return the ids as a sequence of plain ints, checked as :func:`check_ids` says."""
+def as_int_list(
+    ids: Sequence[int] | Any, vocab_size: int | None, row: int | None = None
+) -> Sequence[int]:
+    """Return the ids as a sequence of plain ints, checked as :func:`check_ids` says.
+
+    Without a `vocab_size` they may be any integers.
+    """
     if type(ids) is not list and type(ids) is not tuple:
         ids = _as_sequence(ids, row)
     if not ids:
         return ids
     # Three passes in C. Only what they refuse is looked at one by one, for the message.
-    if set(map(type, ids)) == {int} and min(ids) >= 0 and max(ids) < vocab_size:
+    if set(map(type, ids)) == {int} and (
+        vocab_size is None or (min(ids) >= 0 and max(ids) < vocab_size)
+    ):
         return ids
     return [_checked_id(id_, vocab_size, position, row) for position, id_ in enumerate(ids)]
 
@@ -132,13 +139,13 @@ def _as_sequence(ids: Any, row: int | None) -> Sequence[int]:
     raise TypeError(f"{_at(row)}expected a sequence of ids, got {type(ids).__name__}")
 
 
-def _checked_id(id_: Any, vocab_size: int, position: int, row: int | None) -> int:
+def _checked_id(id_: Any, vocab_size: int | None, position: int, row: int | None) -> int:
     plain = _index(id_)
     if plain is None:
         raise TypeError(
             f"{_at(row, position)}expected an integer id, got {id_!r} of type {type(id_).__name__}"
         )
-    if not 0 <= plain < vocab_size:
+    if vocab_size is not None and not 0 <= plain < vocab_size:
         fit = f"an id from 0 to {vocab_size - 1}" if vocab_size else "no ids, as vocab_size is 0"
         raise ValueError(f"{_at(row, position)}expected {fit}, got {plain}")
     return plain

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple, TypeAlias
 
 from piecework._numpy import np
 from piecework.errors import short_repr
@@ -20,21 +21,142 @@ MAX_LIMIT = 2**64 - 1  # of characters per word: what the reference reads from a
 
 
 @dataclass(frozen=True)
-class Template:
-    """The special tokens that ``add_special`` puts around a text.
+class AddedToken:
+    """A content that is looked for in a text before it is cut into words.
 
     Attributes
     ----------
-    before, after : tuple of (token, id)
-        In reading order. BERT: ``(("[CLS]", 101),)`` and ``(("[SEP]", 102),)``.
-    post_processor : mapping or None
-        The ``post_processor`` object of the tokenizer.json that this came from, written back by
-        ``save``; None for the BERT template, which ``save`` makes anew.
+    content : str
+    id : int
+    special : bool
+        Left out by ``skip_special`` of decoding, read as plain text by ``split_special_tokens``.
+    normalized : bool
+        Its normalized content is looked for in the normalized text; else the content in the text.
+    lstrip, rstrip : bool
+        A match takes the white space before or behind it with it.
+    single_word : bool
+        A match that touches a letter, a digit or an underscore is none.
     """
 
-    before: tuple[tuple[str, int], ...]
-    after: tuple[tuple[str, int], ...]
+    content: str
+    id: int
+    special: bool = True
+    normalized: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+    single_word: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is found in the text as written, whatever stands beside it."""
+        return not (self.normalized or self.lstrip or self.rstrip or self.single_word)
+
+
+class SpecialPiece(NamedTuple):
+    """Special tokens in a template, mostly one.
+
+    Attributes
+    ----------
+    name : str
+        By which the template calls it.
+    tokens : tuple of str
+    ids : tuple of int
+    type_id : int
+    """
+
+    name: str
+    tokens: tuple[str, ...]
+    ids: tuple[int, ...]
+    type_id: int
+
+
+class SequencePiece(NamedTuple):
+    """The place of a text in a template.
+
+    Attributes
+    ----------
+    sequence : "A" or "B"
+    type_id : int
+    """
+
+    sequence: str
+    type_id: int
+
+
+TemplatePieces: TypeAlias = tuple[SpecialPiece | SequencePiece, ...]
+
+
+@dataclass(frozen=True)
+class Template:
+    """What ``add_special`` makes of a text or of a pair of texts.
+
+    Attributes
+    ----------
+    single, pair : tuple of SpecialPiece and SequencePiece
+        In reading order. BERT: [CLS] A [SEP], and [CLS] A [SEP] B:1 [SEP]:1. A text that `single`
+        does not name is lost. Without ``add_special`` the special pieces are left out, and the type
+        ids of the texts stay.
+    post_processor : mapping or None
+        The ``post_processor`` object of the tokenizer.json that this came from, written back by
+        ``save``; None: made anew, a TemplateProcessing.
+    trim_offsets, add_prefix_space : bool
+        Of RobertaProcessing and ByteLevel: whether offsets leave out the white space at the ends
+        of a token (added tokens may have some), and whether a single space before the first token
+        is kept. See :func:`piecework.trimming.trim_offsets`.
+    """
+
+    single: TemplatePieces
+    pair: TemplatePieces
     post_processor: Mapping[str, Any] | None = None
+    trim_offsets: bool = False
+    add_prefix_space: bool = False
+
+    @classmethod
+    def bert(cls, cls_token: tuple[str, int], sep_token: tuple[str, int]) -> Template:
+        """Return BERT's template; the arguments are (token, id).
+
+        Examples
+        --------
+        >>> Template.bert(("[CLS]", 101), ("[SEP]", 102)).around
+        ((101,), (102,))
+        """
+        before, after, last = (
+            SpecialPiece(token, (token,), (id_,), type_id)
+            for (token, id_), type_id in ((cls_token, 0), (sep_token, 0), (sep_token, 1))
+        )
+        single = (before, SequencePiece("A", 0), after)
+        return cls(single, (*single, SequencePiece("B", 1), last))
+
+    @property
+    def around(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+        """The ids before and behind one text; None, if it is not there once."""
+        sides: list[tuple[int, ...]] = [()]
+        for piece in self.single:
+            if isinstance(piece, SpecialPiece):
+                sides[-1] += piece.ids
+            elif piece.sequence == "A":
+                sides.append(())
+            else:
+                return None
+        return (sides[0], sides[1]) if len(sides) == 2 else None
+
+
+# A tokenizer.json without a post-processor adds nothing.
+NO_TEMPLATE = Template((SequencePiece("A", 0),), (SequencePiece("A", 0), SequencePiece("B", 1)))
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The steps of a tokenizer.json that are not BERT's, as its objects.
+
+    Attributes
+    ----------
+    normalizer, pre_tokenizer : mapping or None
+        As in the file; checked by :mod:`piecework.pipeline`. None: there is no such step.
+    """
+
+    normalizer: Mapping[str, Any] | None
+    pre_tokenizer: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -47,9 +169,11 @@ class TokenizerSpec:
     Attributes
     ----------
     vocabulary : Vocabulary
-    special_tokens : mapping of str to int
-        Contents that are split out of the raw text, with their ids. Ids beyond the vocabulary's are
-        added tokens.
+    added_tokens : tuple of AddedToken
+        Kept in the order of their ids, which are unique, and may lie beyond the vocabulary's.
+    steps : Steps or None
+        None: BERT's normalizer and pre-tokenizer, as `lowercase` and the other flags say. If not,
+        the flags mean nothing.
     template : Template or None
         None: ``add_special`` is an error (the vocabulary lacks [CLS] or [SEP]).
     decoder : mapping or None
@@ -67,7 +191,8 @@ class TokenizerSpec:
     clean_text: bool = True
     handle_chinese_chars: bool = True
     rules: str = "huggingface"
-    special_tokens: Mapping[str, int] = field(default_factory=dict)
+    added_tokens: tuple[AddedToken, ...] = ()
+    steps: Steps | None = None
     template: Template | None = None
     decoder: Mapping[str, Any] | None = field(
         default_factory=lambda: {"type": "WordPiece", "prefix": "##", "cleanup": True}
@@ -79,6 +204,8 @@ class TokenizerSpec:
         options = {name: getattr(self, name) for name in _CHECKS}
         for name, value in checked_options(options).items():
             object.__setattr__(self, name, value)
+        by_id = tuple(sorted(self.added_tokens, key=attrgetter("id")))
+        object.__setattr__(self, "added_tokens", by_id)
         check_unk_token(self.vocabulary, self.unk_token)
 
     @property
@@ -89,7 +216,13 @@ class TokenizerSpec:
     @property
     def vocab_size(self) -> int:
         """Highest id + 1, added tokens included."""
-        return max(self.vocabulary.size, max(self.special_tokens.values(), default=-1) + 1)
+        highest = self.added_tokens[-1].id if self.added_tokens else -1
+        return max(self.vocabulary.size, highest + 1)
+
+    @property
+    def special_tokens(self) -> dict[str, int]:
+        """The contents of the special ones of the added tokens, with their ids."""
+        return {token.content: token.id for token in self.added_tokens if token.special}
 
 
 def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,24 +11,44 @@ import copy
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from piecework._numpy import np
+from piecework.added_tokens import TokenLike, with_added_tokens
 from piecework.batch import Batch
 from piecework.decoding import Decoder
+from piecework.encoded_text import EncodedText
 from piecework.encoding import Encoding
 from piecework.errors import listed, short_repr
 from piecework.inputs import Missing, arrow_texts, texts_of, utf8_texts
-from piecework.jobs import Template, checked_effort, checked_output, count_tokens, encode_texts
+from piecework.jobs import (
+    NOTHING_AROUND,
+    Around,
+    checked_effort,
+    checked_output,
+    count_tokens,
+    encode_texts,
+)
+from piecework.postprocess import Truncation
 from piecework.pretrained import bert_spec, load_pretrained
-from piecework.spec import TokenizerSpec, checked_options
+from piecework.request import Request, RowMaker, checked_unit
+from piecework.spec import (
+    NO_TEMPLATE,
+    AddedToken,
+    SequencePiece,
+    SpecialPiece,
+    Template,
+    TokenizerSpec,
+    checked_options,
+)
 from piecework.tokenizer_json import read_tokenizer_json, to_json, write_tokenizer_json
 from piecework.vocabulary import Vocabulary, read_vocabulary, write_vocabulary
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
-_NO_TEMPLATE = Template((), ())
+Strategy: TypeAlias = Literal["longest_first", "only_first", "only_second"]
+Side: TypeAlias = Literal["right", "left"]
 
 
 class WordPieceTokenizer:
@@ -116,11 +136,8 @@ class WordPieceTokenizer:
         self._spec = spec
         self._encoding = Encoding(spec)
         self._encoder = self._encoding.encoder
-        template = spec.template
-        self._template = Template(
-            tuple(id_ for _, id_ in template.before) if template else (),
-            tuple(id_ for _, id_ in template.after) if template else (),
-        )
+        around = spec.template.around if spec.template else None
+        self._around = Around(*around) if around else None
 
     @classmethod
     def from_spec(cls, spec: TokenizerSpec) -> WordPieceTokenizer:
@@ -231,7 +248,7 @@ class WordPieceTokenizer:
     @property
     def vocab(self) -> dict[str, int]:
         """Tokens and ids, special tokens included: a new dict each time, so not for loops."""
-        return {**self._spec.vocabulary.ids, **self._spec.special_tokens}
+        return {**self._spec.vocabulary.ids, **self._added_ids}
 
     @property
     def vocab_size(self) -> int:
@@ -311,7 +328,7 @@ class WordPieceTokenizer:
         >>> WordPieceTokenizer({"[UNK]": 0}).normalize("Café")
         'cafe'
         """
-        return self._encoding.normalizer.normalize(_checked_text(text))
+        return self._encoding.normalize(_checked_text(text))
 
     def basic_tokenize(self, text: str) -> list[str]:
         """Return the normalized words: the input of WordPiece.
@@ -323,7 +340,7 @@ class WordPieceTokenizer:
         >>> WordPieceTokenizer({"[UNK]": 0}).basic_tokenize("日本x y!")
         ['日', '本', 'x', 'y', '!']
         """
-        return self._encoding.normalizer.basic_tokenize(_checked_text(text))
+        return self._encoding.words(_checked_text(text))
 
     def wordpiece(self, word: str) -> list[int]:
         """Return the ids of one word, taken as it is: no normalization, no splitting.
@@ -360,13 +377,85 @@ class WordPieceTokenizer:
         """
         if not add_special:
             return self._encoder.encode(text)
-        return self._encoder.encode(text, *self._special_template())
+        around = self._around
+        if around is None:
+            self._checked_template(add_special)
+            ids: list[int] = self.encode_batch([_checked_text(text)], add_special=True)[0].tolist()
+            return ids
+        return self._encoder.encode(text, *around)
+
+    def encode_text(
+        self,
+        text: str | Sequence[str],
+        pair: str | Sequence[str] | None = None,
+        *,
+        add_special: bool = False,
+        is_split_into_words: bool = False,
+        split_special_tokens: bool = False,
+        max_length: int | None = None,
+        truncation: Strategy = "longest_first",
+        truncation_side: Side = "right",
+        stride: int = 0,
+        return_overflow: bool = False,
+    ) -> EncodedText:
+        """Return the tokens of a text, or of a pair, with all that is known of each.
+
+        Parameters
+        ----------
+        text, pair : str, or sequence of str with `is_split_into_words`
+        add_special, is_split_into_words, split_special_tokens
+            As for :meth:`encode_batch`, as are all others.
+
+        Returns
+        -------
+        EncodedText
+            Tokens, places in the text, words, and ways from one to the other.
+
+        Examples
+        --------
+        >>> tokenizer = WordPieceTokenizer.from_pretrained("bert-base-uncased")
+        >>> encoded = tokenizer.encode_text("Unaffable café!")
+        >>> encoded.tokens, encoded.offsets[-2:]
+        (['una', '##ffa', '##ble', 'cafe', '!'], [(10, 14), (14, 15)])
+        >>> encoded.char_to_token(4), encoded.word_to_tokens(0)
+        (1, (0, 3))
+        """
+        if not is_split_into_words:
+            _checked_text(text)
+            _checked_text("" if pair is None else pair, "pair")
+        batch = self.encode_batch(
+            [text],
+            None if pair is None else [pair],
+            add_special=add_special,
+            return_details=True,
+            is_split_into_words=is_split_into_words,
+            split_special_tokens=split_special_tokens,
+            max_length=max_length,
+            truncation=truncation,
+            truncation_side=truncation_side,
+            stride=stride,
+            return_overflow=return_overflow,
+            threads=1,
+        )
+        n_texts = 1 if pair is None else 2
+        return EncodedText(batch, 0, self._tokens_by_id.__getitem__, n_texts=n_texts)
 
     def encode_batch(
         self,
         texts: Iterable[str | None] | Any,
+        pairs: Iterable[str | None] | Any | None = None,
         *,
         add_special: bool = False,
+        return_offsets: bool | Literal["bytes"] = False,
+        return_word_ids: bool = False,
+        return_details: bool = False,
+        is_split_into_words: bool = False,
+        split_special_tokens: bool = False,
+        max_length: int | None = None,
+        truncation: Strategy = "longest_first",
+        truncation_side: Side = "right",
+        stride: int = 0,
+        return_overflow: bool = False,
         missing: Missing = "error",
         threads: int | None = None,
         memo_bytes: int | None = None,
@@ -381,8 +470,36 @@ class WordPieceTokenizer:
             A list, a tuple, a generator; an array of numpy (of str, object or StringDType), a
             Series, Index or array of pandas, a string array of pyarrow. What Arrow holds, pandas'
             columns over it too, is read in place.
+        pairs : as `texts`, optional
+            Second texts, one for each of `texts`: each row is then of a pair.
         add_special : bool
             As for :meth:`encode`.
+        return_offsets : bool, or "bytes"
+            Whether the batch has ``offsets``: where each token begins and ends in its text as it
+            was given, in code points, or in bytes of UTF-8; (0, 0) for those of the template.
+        return_word_ids : bool
+            Whether it has ``word_ids``: to which word of its text each token belongs, counted from
+            0; -1 for those of the template.
+        return_details : bool
+            Whether it has both, and ``sequence_ids``, ``type_ids`` and ``special_tokens_mask``.
+        is_split_into_words : bool
+            Each text is given as its words, an iterable of str. Offsets then count within a word,
+            and word ids are the numbers of these words.
+        split_special_tokens : bool
+            Special tokens that are written in a text are read as plain text.
+        max_length : int, optional
+            The most tokens of a row, those of the template included; what is longer is cut. Of a
+            long text no more is read than it takes, unless what overflows is wanted.
+        truncation : "longest_first", "only_first" or "only_second"
+            Which text of a pair is cut. The first of these cuts the longer one until both are
+            equally long, then both.
+        truncation_side : "right" or "left"
+            Which end of a text is cut off.
+        stride : int
+            Tokens that a window of what overflows has in common with the one before it.
+        return_overflow : bool
+            Whether each row is followed by rows of what was cut off, in windows of the same length;
+            ``overflow_to_sample`` then has the number of its text for each row.
         missing : "error" or "empty"
             What a missing value is (None, NaN, pandas.NA, a null): an error, or an empty text.
         threads : int, optional
@@ -404,7 +521,7 @@ class WordPieceTokenizer:
         -------
         Batch
             One row for each text: ``ids``, int32 unless asked for otherwise, and ``row_splits``,
-            int64.
+            int64. What else was asked for; with `pairs`, ``type_ids`` too.
 
         Raises
         ------
@@ -412,7 +529,10 @@ class WordPieceTokenizer:
             For a single str, and for a text that is no str or is missing, with its row.
         ValueError, UnicodeEncodeError
             As for :meth:`encode`; the latter names the row. ValueError too for an `out` that is too
-            small, with what is needed, and for a `dtype` that the vocabulary does not fit.
+            small, with what is needed, for a `dtype` that the vocabulary does not fit, for a
+            `max_length` below the number of tokens of the template (the reference does not cut
+            then), for a `stride` with which no window ends, and for texts that can't be cut as
+            `truncation` says.
         UnicodeDecodeError
             For invalid UTF-8 in an Arrow array, with the row and the byte in it.
 
@@ -423,14 +543,44 @@ class WordPieceTokenizer:
         [[101, 7592, 999, 102], [101, 102], [101, 2088, 102]]
         >>> tokenizer.encode_batch(["Hello!", None], missing="empty", dtype="uint16").ids
         array([7592,  999], dtype=uint16)
+        >>> texts, pairs = ["Hello there!"], ["Bye"]
+        >>> batch = tokenizer.encode_batch(texts, pairs, add_special=True, max_length=6)
+        >>> batch.tolist(), batch.type_ids
+        ([[101, 7592, 2045, 102, 9061, 102]], array([0, 0, 0, 0, 1, 1], dtype=int32))
+        >>> tokenizer.encode_batch(["Héllo!"], return_offsets=True).offsets
+        array([[0, 5],
+               [5, 6]], dtype=int32)
         """
-        return encode_texts(
-            self._encoder,
-            texts_of(texts, missing),
-            self._special_template() if add_special else _NO_TEMPLATE,
-            checked_effort(threads, memo_bytes),
-            checked_output(dtype, out, self._spec),
+        effort, output = checked_effort(threads, memo_bytes), checked_output(dtype, out, self._spec)
+        around = self._around if add_special else NOTHING_AROUND
+        if around is not None and not (
+            return_offsets
+            or return_word_ids
+            or return_details
+            or is_split_into_words
+            or split_special_tokens
+            or return_overflow
+            or pairs is not None
+            or max_length is not None
+        ):
+            return encode_texts(self._encoder, texts_of(texts, missing), around, effort, output)
+        request = Request(
+            add_special=add_special,
+            split_special=split_special_tokens,
+            split_words=is_split_into_words,
+            offsets=checked_unit(return_offsets or return_details),
+            word_ids=return_word_ids or return_details,
+            all_details=return_details,
+            truncation=None
+            if max_length is None
+            else Truncation(max_length, truncation, truncation_side, stride),
+            return_overflow=return_overflow,
+            missing=missing,
         )
+        self._checked_template(add_special)
+        if pairs is None:
+            return self._row_maker.of_texts(texts, request, effort, output)
+        return self._row_maker.of_pairs(texts, pairs, request, effort, output)
 
     def encode_utf8(
         self,
@@ -438,6 +588,10 @@ class WordPieceTokenizer:
         row_splits: NDArray[np.int64] | NDArray[np.int32],
         *,
         add_special: bool = False,
+        return_offsets: bool | Literal["bytes"] = False,
+        return_word_ids: bool = False,
+        max_length: int | None = None,
+        truncation_side: Side = "right",
         threads: int | None = None,
         memo_bytes: int | None = None,
         dtype: DTypeLike | None = None,
@@ -452,8 +606,8 @@ class WordPieceTokenizer:
         row_splits : int64 or int32 array, shape (n_rows + 1,)
             Row i is ``buffer[row_splits[i]:row_splits[i + 1]]``. The rows need not begin with the
             buffer, nor end with it.
-        add_special, threads, memo_bytes, dtype, out
-            As for :meth:`encode_batch`.
+        add_special, return_offsets, return_word_ids, max_length, truncation_side
+            As for :meth:`encode_batch`, as are `threads`, `memo_bytes`, `dtype` and `out`.
 
         Returns
         -------
@@ -476,12 +630,17 @@ class WordPieceTokenizer:
         >>> tokenizer.encode_utf8("Hello!café".encode(), np.array([0, 6, 11])).tolist()
         [[7592, 999], [7668]]
         """
-        return encode_texts(
-            self._encoder,
+        return self.encode_batch(
             utf8_texts(buffer, row_splits),
-            self._special_template() if add_special else _NO_TEMPLATE,
-            checked_effort(threads, memo_bytes),
-            checked_output(dtype, out, self._spec),
+            add_special=add_special,
+            return_offsets=return_offsets,
+            return_word_ids=return_word_ids,
+            max_length=max_length,
+            truncation_side=truncation_side,
+            threads=threads,
+            memo_bytes=memo_bytes,
+            dtype=dtype,
+            out=out,
         )
 
     def encode_arrow(
@@ -515,12 +674,13 @@ class WordPieceTokenizer:
         ValueError, UnicodeDecodeError
             As for :meth:`encode_batch`.
         """
-        return encode_texts(
-            self._encoder,
+        return self.encode_batch(
             arrow_texts(array, missing),
-            self._special_template() if add_special else _NO_TEMPLATE,
-            checked_effort(threads, memo_bytes),
-            checked_output(dtype, out, self._spec),
+            add_special=add_special,
+            threads=threads,
+            memo_bytes=memo_bytes,
+            dtype=dtype,
+            out=out,
         )
 
     def count_tokens(
@@ -550,11 +710,53 @@ class WordPieceTokenizer:
         >>> tokenizer.count_tokens(["Hello!", "", "unaffable"], add_special=True)
         array([4, 2, 5])
         """
-        template = self._special_template() if add_special else _NO_TEMPLATE
         effort = checked_effort(threads, memo_bytes)
-        return count_tokens(self._encoder, texts_of(texts, missing), template, effort)
+        counts = count_tokens(self._encoder, texts_of(texts, missing), NOTHING_AROUND, effort)
+        if add_special:
+            pieces = self._checked_template(add_special=True).single
+            n_copies = sum(isinstance(piece, SequencePiece) for piece in pieces)
+            counts = counts * n_copies + self.num_special_tokens()
+        return counts
 
-    def decode(self, ids: Sequence[int], skip_special: bool = False) -> str:
+    def num_special_tokens(self, pair: bool = False) -> int:
+        """Return how many tokens the template adds to a text, or to a pair of texts.
+
+        Examples
+        --------
+        >>> tokenizer = WordPieceTokenizer.from_pretrained("bert-base-uncased")
+        >>> tokenizer.num_special_tokens(), tokenizer.num_special_tokens(pair=True)
+        (2, 3)
+        """
+        template = self._checked_template(add_special=True)
+        pieces = template.pair if pair else template.single
+        return sum(len(piece.ids) for piece in pieces if isinstance(piece, SpecialPiece))
+
+    def token_to_id(self, token: str) -> int | None:
+        """Return the id of a token, an added one too; None if there is no such token."""
+        added = self._added_ids.get(token)
+        return self._spec.vocabulary.ids.get(token) if added is None else added
+
+    def id_to_token(self, id_: int) -> str | None:
+        """Return the token of an id; None if it has none.
+
+        An added token that is looked for in normalized text comes in its normalized form, as in the
+        reference.
+
+        Examples
+        --------
+        >>> tokenizer = WordPieceTokenizer.from_pretrained("bert-base-uncased")
+        >>> tokenizer.id_to_token(7592), tokenizer.id_to_token(-1)
+        ('hello', None)
+        """
+        return self._tokens_by_id.get(id_)
+
+    def decode(
+        self,
+        ids: Sequence[int] | NDArray[Any],
+        skip_special: bool = False,
+        *,
+        unknown: Literal["error", "skip"] = "error",
+    ) -> str:
         """Return the text of ids, as Hugging Face's WordPiece decoder does.
 
         Case, accents and white space that the encoding removed do not come back.
@@ -564,6 +766,8 @@ class WordPieceTokenizer:
         ids : sequence of int, or integer array, shape (n_tokens,)
         skip_special : bool
             Leave special tokens out.
+        unknown : "error" or "skip"
+            What an id is that is negative or not below :attr:`vocab_size`: an error, or left out.
 
         Raises
         ------
@@ -578,21 +782,29 @@ class WordPieceTokenizer:
         >>> tokenizer.decode([101, 4895, 10354, 7011, 3468, 999, 102], skip_special=True)
         'unaffable!'
         """
-        return self._decoder.decode(ids, skip_special)
+        return self._decoder.decode(ids, skip_special, unknown=unknown)
 
     def decode_batch(
         self,
         rows: Iterable[Sequence[int] | NDArray[Any]] | NDArray[Any],
         skip_special: bool = False,
+        *,
+        unknown: Literal["error", "skip"] = "error",
     ) -> list[str]:
-        """Return the texts of many rows of ids: a :class:`Batch`, a 2-D array, a list of lists.
+        """Return the texts of many rows of ids.
+
+        Parameters
+        ----------
+        rows : Batch, integer array of shape (n_rows, n_tokens), or iterable of rows
+        skip_special, unknown
+            As for :meth:`decode`.
 
         Raises
         ------
         ValueError, TypeError
             As for :meth:`decode`, with the row.
         """
-        return self._decoder.decode_batch(rows, skip_special)
+        return self._decoder.decode_batch(rows, skip_special, unknown=unknown)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a tokenizer.json that Hugging Face loads to the same ids; atomic.
@@ -619,7 +831,7 @@ class WordPieceTokenizer:
         spec = self._spec
         if added := [
             f"{short_repr(token)} (id {id_})"
-            for token, id_ in spec.special_tokens.items()
+            for token, id_ in self._added_ids.items()
             if token not in spec.vocabulary.ids
         ]:
             raise ValueError(
@@ -628,19 +840,32 @@ class WordPieceTokenizer:
             )
         write_vocabulary(spec.vocabulary, path)
 
-    def _special_template(self) -> Template:
-        if self._spec.template is None:
-            missing = [
-                token for token in ("[CLS]", "[SEP]") if token not in self._spec.vocabulary.ids
-            ]
-            raise ValueError(
-                "add_special needs [CLS] and [SEP] in the vocabulary; "
-                f"it has no {' and no '.join(missing)}"
-                if missing
-                else "add_special needs a template, and the files of this tokenizer give none: "
-                "they name no cls_token or no sep_token"
-            )
-        return self._template
+    def _checked_template(self, add_special: bool) -> Template:
+        """Return the template, or raise if special tokens are wanted of one that is not there."""
+        template = self._spec.template
+        if template is not None:
+            return template
+        if not add_special:
+            return NO_TEMPLATE
+        missing = [token for token in ("[CLS]", "[SEP]") if token not in self._spec.vocabulary.ids]
+        raise ValueError(
+            "add_special needs [CLS] and [SEP] in the vocabulary; "
+            f"it has no {' and no '.join(missing)}"
+            if missing
+            else "add_special needs a template, and the files of this tokenizer give none: "
+            "they name no cls_token or no sep_token"
+        )
+
+    @cached_property
+    def _row_maker(self) -> RowMaker:
+        template = self._spec.template or NO_TEMPLATE
+        trimmer = None
+        if template.trim_offsets:
+            from piecework.trimming import Trimmer  # few templates say so
+
+            normalize = self._encoding.normalize
+            trimmer = Trimmer(self._spec, self._tokens_by_id, normalize)
+        return RowMaker(self._encoding, template, trimmer)
 
     @cached_property
     def _content_hash(self) -> str:
@@ -653,13 +878,65 @@ class WordPieceTokenizer:
         # Not the content hash: equal specs may give texts with keys in another order.
         ids, spec = self._spec.vocabulary.ids, self._spec
         options = (spec.unk_token, spec.prefix, spec.lowercase, spec.strip_accents, spec.rules)
-        return hash((frozenset(ids.items()), frozenset(spec.special_tokens.items()), options))
+        return hash((frozenset(ids.items()), spec.added_tokens, options))
+
+    def add_tokens(
+        self, tokens: Iterable[str | TokenLike], *, special: bool = False
+    ) -> WordPieceTokenizer:
+        """Return a tokenizer that has more tokens, which are looked for before text is cut.
+
+        Parameters
+        ----------
+        tokens : iterable of str, NewToken or what is like it
+            A str is looked for in normalized text, in any case in an uncased tokenizer; a
+            :class:`~piecework.NewToken`, or a ``tokenizers.AddedToken``, says how.
+        special : bool
+            As :meth:`add_special_tokens`.
+
+        Returns
+        -------
+        WordPieceTokenizer
+            Another one, or this one if nothing is new. What the vocabulary has keeps its id, other
+            tokens get the highest id + 1.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For what is no token, with its position.
+
+        Examples
+        --------
+        >>> tokenizer = WordPieceTokenizer.from_pretrained("bert-base-uncased")
+        >>> more = tokenizer.add_tokens(["ZipTok"])
+        >>> more.encode("a ziptok"), len(more.vocab), len(tokenizer.vocab)
+        ([1037, 30522], 30523, 30522)
+        """
+        spec = with_added_tokens(self._spec, tokens, special=special)
+        return self if spec is self._spec else type(self).from_spec(spec)
+
+    def add_special_tokens(self, tokens: Iterable[str | TokenLike]) -> WordPieceTokenizer:
+        """Return a tokenizer that has more special tokens.
+
+        As :meth:`add_tokens`; but a str is looked for in the text as written, ``skip_special``
+        leaves the tokens out of decoded text, and ``split_special_tokens`` takes them for text.
+        """
+        return self.add_tokens(tokens, special=True)
+
+    @cached_property
+    def _added_ids(self) -> dict[str, int]:
+        return {token.content: token.id for token in self._spec.added_tokens}
 
     @cached_property
     def _tokens_by_id(self) -> dict[int, str]:
         # An added token may share its id with an entry (a sparse vocabulary): it decodes to itself.
-        added = {id_: content for content, id_ in self._spec.special_tokens.items()}
+        added = {token.id: self._form(token) for token in self._spec.added_tokens}
         return {**self._spec.vocabulary.tokens_by_id, **added}
+
+    def _form(self, token: AddedToken) -> str:
+        """Return what an added token decodes to: what it is looked for by, as in the reference."""
+        if not token.normalized:
+            return token.content
+        return self._encoding.normalize(token.content)
 
     @cached_property
     def _decoder(self) -> Decoder:
@@ -689,7 +966,7 @@ def _bert_spec(vocabulary: Vocabulary, /, **options: Any) -> TokenizerSpec:
     return bert_spec(vocabulary, **checked_options(options))
 
 
-def _checked_text(text: str, name: str = "text") -> str:
+def _checked_text(text: object, name: str = "text") -> str:
     if not isinstance(text, str):
         raise TypeError(f"{name}: expected a str, got {type(text).__name__}")
     return text

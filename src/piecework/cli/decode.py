@@ -158,4 +158,4 @@ def _decode_chunks(
                 f"row {start + row} holds id {batch.ids[position]}, but the ids of this tokenizer "
                 f"end at {tokenizer.vocab_size - 1}; was it encoded with another one?"
             )
-        yield from tokenizer.decode_batch(batch.tolist(), skip_special)
+        yield from tokenizer.decode_batch(batch, skip_special)

@@ -225,15 +225,15 @@ def to_json(rules: RuleSet) -> dict[str, Any]:
     classes: dict[str, int] = {}
     for value in sorted(set(rules.combining_classes.values())):
         members = (cp for cp, own in rules.combining_classes.items() if own == value)
-        classes.update((_range_text(*each), value) for each in CodePoints.of(members).ranges)
+        classes.update((range_text(*each), value) for each in CodePoints.of(members).ranges)
     return {
         "name": rules.name,
         "source": rules.source,
-        "control": [_range_text(*each) for each in rules.control.ranges],
-        "whitespace": [_range_text(*each) for each in rules.whitespace.ranges],
-        "punctuation": [_range_text(*each) for each in rules.punctuation.ranges],
-        "cjk": [_range_text(*each) for each in rules.cjk.ranges],
-        "marks": [_range_text(*each) for each in rules.marks.ranges],
+        "control": [range_text(*each) for each in rules.control.ranges],
+        "whitespace": [range_text(*each) for each in rules.whitespace.ranges],
+        "punctuation": [range_text(*each) for each in rules.punctuation.ranges],
+        "cjk": [range_text(*each) for each in rules.cjk.ranges],
+        "marks": [range_text(*each) for each in rules.marks.ranges],
         "combining_classes": classes,
         "lowercase": {f"{cp:X}": _sequence_text(to) for cp, to in sorted(rules.lowercase.items())},
         "decompositions": {
@@ -246,7 +246,7 @@ def from_json(tables: Mapping[str, Any]) -> RuleSet:
     """Return the rule set that :func:`to_json` wrote."""
 
     def code_points(key: str) -> CodePoints:
-        return CodePoints(tuple(_parse_range(text) for text in tables[key]))
+        return CodePoints(tuple(parse_range(text) for text in tables[key]))
 
     def mapping(key: str) -> dict[int, tuple[int, ...]]:
         return {
@@ -256,7 +256,7 @@ def from_json(tables: Mapping[str, Any]) -> RuleSet:
 
     classes = {}
     for text, value in tables["combining_classes"].items():
-        first, last = _parse_range(text)
+        first, last = parse_range(text)
         classes.update(dict.fromkeys(range(first, last + 1), value))
     return RuleSet(
         name=tables["name"],
@@ -272,11 +272,13 @@ def from_json(tables: Mapping[str, Any]) -> RuleSet:
     )
 
 
-def _range_text(first: int, last: int) -> str:
+def range_text(first: int, last: int) -> str:
+    """Return an inclusive range as the tables spell it."""
     return f"{first:X}" if first == last else f"{first:X}..{last:X}"
 
 
-def _parse_range(text: str) -> tuple[int, int]:
+def parse_range(text: str) -> tuple[int, int]:
+    """Return the inclusive range that :func:`range_text` wrote."""
     first, _, last = text.partition("..")
     return int(first, 16), int(last or first, 16)
 

@@ -1,0 +1,292 @@
+"""A call that wants more than the ids of single texts: pairs, details, truncation, split words.
+
+In: texts as the caller holds them, and a :class:`Request`. Out: a :class:`~piecework.batch.Batch`.
+The texts are encoded (:mod:`piecework.jobs`), no further than it can matter, and what they gave is
+put together (:mod:`piecework.postprocess`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from piecework._numpy import np
+from piecework._texts import StrTexts, Utf8Texts
+from piecework.errors import short_repr
+from piecework.inputs import Missing, texts_of
+from piecework.jobs import (
+    NOTHING_AROUND,
+    Around,
+    Effort,
+    Output,
+    Wants,
+    encode_texts,
+)
+from piecework.postprocess import (
+    Details,
+    Plan,
+    Truncation,
+    assemble,
+    join_words,
+    rows_undecided,
+    template_pieces,
+    tokens_needed,
+)
+from piecework.spec import Template
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from piecework._encode import Encoder
+    from piecework.batch import Batch
+    from piecework.encoding import Encoding
+    from piecework.python_rows import RowEncoder
+    from piecework.trimming import Trimmer
+
+_CONTENT = Output("int32", None)
+_PLANS = 64  # that are remembered
+_COUNT_ON = 8  # times as many tokens, where those counted do not tell which text is longer
+_MOST_COUNTED = 1 << 14  # and if these don't, all
+
+
+def checked_unit(return_offsets: object) -> str | None:
+    """Return the unit of the offsets that are asked for, None if none are.
+
+    Raises
+    ------
+    ValueError
+        For what is neither a bool nor "bytes".
+    """
+    if return_offsets is False:
+        return None
+    if return_offsets is True:
+        return "chars"
+    if return_offsets == "bytes":
+        return "bytes"
+    raise ValueError(
+        f"return_offsets must be True, False or 'bytes', not {short_repr(return_offsets)}"
+    )
+
+
+class Request(NamedTuple):
+    """What a call asks for, checked.
+
+    Attributes
+    ----------
+    add_special, split_special, split_words : bool
+    offsets : "chars", "bytes" or None
+        The unit of the offsets.
+    word_ids : bool
+    all_details : bool
+        Whether sequence ids, type ids and the mask of special tokens are wanted too.
+    truncation : Truncation or None
+    return_overflow : bool
+    missing : "error" or "empty"
+    """
+
+    add_special: bool
+    split_special: bool
+    split_words: bool
+    offsets: str | None
+    word_ids: bool
+    all_details: bool
+    truncation: Truncation | None
+    return_overflow: bool
+    missing: Missing
+
+
+class RowMaker:
+    """Makes the rows of calls for one tokenizer.
+
+    Parameters
+    ----------
+    encoding : Encoding
+    template : Template
+    trimmer : Trimmer or None
+        Trims offsets, if the template says so.
+
+    Notes
+    -----
+    Thread-safety: any number of threads; what it remembers are immutable plans.
+    """
+
+    def __init__(
+        self, encoding: Encoding, template: Template, trimmer: Trimmer | None = None
+    ) -> None:
+        self._encoding = encoding
+        self._template = template
+        self._trimmer = trimmer
+        self._plan = lru_cache(maxsize=_PLANS)(self._make_plan)
+
+    def of_texts(self, texts: Any, request: Request, effort: Effort, output: Output) -> Batch:
+        """Return one row for each text, and those of its windows."""
+        plan = self._plan(request, False, output.dtype)
+        around = self._around(request)
+        n_needed = tokens_needed(plan).first
+        call = self._call(request, effort)
+        readable = call.readable("texts", texts)
+        if around is not None:
+            return call.tokens(readable.texts, call.wants(n_needed), around, output)
+        return _finished(assemble(call.content(readable, n_needed), None, plan), output)
+
+    def of_pairs(
+        self, texts: Any, pairs: Any, request: Request, effort: Effort, output: Output
+    ) -> Batch:
+        """Return one row for each pair of texts, and those of its windows.
+
+        Raises
+        ------
+        ValueError
+            There are not as many second texts as first ones.
+        """
+        plan = self._plan(request, True, output.dtype)
+        needed = tokens_needed(plan)
+        call = self._call(request, effort)
+        both = call.readable("texts", texts), call.readable("pairs", pairs)
+        if len(both[0]) != len(both[1]):
+            raise ValueError(
+                f"pairs: expected as many as there are texts, {len(both[0])}, got {len(both[1])}"
+            )
+        first = call.content(both[0], needed.first)
+        second = call.content(both[1], needed.second)
+        lengths = first.lengths, second.lengths
+        undecided = rows_undecided(plan, *lengths)
+        if len(undecided) and not request.split_words:
+            lengths = call.counted(both, lengths, undecided, needed.first)
+        return _finished(assemble(first, second, plan, lengths), output)
+
+    def _call(self, request: Request, effort: Effort) -> _Call:
+        encoder = self._encoding.encoder_for(request.split_special)
+        return _Call(encoder, request, effort, self._trimmer)
+
+    def _make_plan(self, request: Request, is_pair: bool, dtype: str) -> Plan:
+        pieces = template_pieces(self._template, is_pair=is_pair, add_special=request.add_special)
+        details = Details(
+            offsets=request.offsets is not None,
+            word_ids=request.word_ids,
+            sequence_ids=request.all_details,
+            type_ids=request.all_details or is_pair,
+            special_tokens_mask=request.all_details,
+        )
+        return Plan(pieces, is_pair, request.truncation, request.return_overflow, details, dtype)
+
+    def _around(self, request: Request) -> Around | None:
+        """Return the ids around a text; None if the encoder can't make the rows by itself."""
+        if request.split_words or request.all_details or request.return_overflow:
+            return None
+        if request.truncation is not None and request.truncation.strategy == "only_second":
+            return None  # an error for a text that is too long
+        if not request.add_special:
+            return NOTHING_AROUND if self._template.around else None
+        around = self._template.around
+        return None if around is None else Around(*around)
+
+
+class _Call(NamedTuple):
+    """Reads and encodes the texts of one call."""
+
+    encoder: Encoder | RowEncoder
+    request: Request
+    effort: Effort
+    trimmer: Trimmer | None
+
+    def readable(self, name: str, texts: Any) -> _Readable:
+        """Return texts as the caller holds them in the form in which they are read."""
+        if self.request.split_words:
+            words, splits = _split_words(name, texts)
+            return _Readable(texts_of(words, "error"), splits)
+        return _Readable(texts_of(texts, self.request.missing, name), None)
+
+    def wants(self, n_needed: int | None) -> Wants:
+        """Return what is wanted of each text."""
+        request = self.request
+        is_left = request.truncation is not None and request.truncation.side == "left"
+        keep = "end" if is_left else "start"
+        return Wants(request.offsets, request.word_ids, n_needed, keep)
+
+    def content(self, texts: _Readable, n_needed: int | None) -> Batch:
+        """Return the tokens of the texts alone."""
+        wants, words = self.wants(n_needed), texts.words_per_row
+        if words is None:
+            return self.tokens(texts.texts, wants)
+        whole = wants._replace(word_ids=False, max_tokens=None)
+        return join_words(self.tokens(texts.texts, whole), words, word_ids=wants.word_ids)
+
+    def counted(
+        self,
+        texts: tuple[_Readable, _Readable],
+        lengths: tuple[NDArray[np.int64], NDArray[np.int64]],
+        rows: NDArray[np.int64],
+        limit: int | None,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Count the tokens of pairs on, until it is known which text of each is longer.
+
+        That is when the shorter one has ended: of the longer one, no more is read. All texts of
+        `rows` have at least `limit` tokens.
+        """
+        counted = lengths[0].copy(), lengths[1].copy()
+        while len(rows) and limit is not None:
+            limit = limit * _COUNT_ON if limit < _MOST_COUNTED else None
+            for side in range(2):
+                part = texts[side].texts.take(rows.tolist())
+                counted[side][rows] = self.tokens(part, Wants(max_tokens=limit)).lengths
+            if limit is not None:
+                rows = rows[(counted[0][rows] >= limit) & (counted[1][rows] >= limit)]
+        return counted
+
+    def tokens(
+        self,
+        texts: StrTexts | Utf8Texts,
+        wants: Wants,
+        around: Around = NOTHING_AROUND,
+        output: Output = _CONTENT,
+    ) -> Batch:
+        """Return the tokens of single texts, `around` put around them."""
+        batch = encode_texts(self.encoder, texts, around, self.effort, output, wants)
+        if self.trimmer is not None and wants.offsets is not None:
+            self.trimmer.trim(batch, texts, wants.offsets)
+        return batch
+
+
+def _finished(batch: Batch, output: Output) -> Batch:
+    """Return the batch, its ids in the caller's array if there is one."""
+    out = output.out
+    if out is None:
+        return batch
+    n_tokens = len(batch.ids)
+    if n_tokens > len(out):
+        raise ValueError(f"out has room for {len(out)} ids, but there are {n_tokens}")
+    out[:n_tokens] = batch.ids
+    batch.ids = out[:n_tokens]
+    return batch
+
+
+class _Readable(NamedTuple):
+    """Texts as the kernel reads them; or their words, and how many each text has."""
+
+    texts: StrTexts | Utf8Texts
+    words_per_row: NDArray[np.int64] | None
+
+    def __len__(self) -> int:
+        return len(self.texts) if self.words_per_row is None else len(self.words_per_row) - 1
+
+
+def _split_words(name: str, rows: Any) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the words of all rows in one list, and where each row begins in it."""
+    expected = "the words of a text, an iterable of str"
+    if isinstance(rows, (str, bytes)) or not isinstance(rows, Iterable):
+        raise TypeError(f"{name}: expected rows of words, got {short_repr(rows)}")
+    words: list[str] = []
+    splits = [0]
+    for row, text in enumerate(rows):
+        if isinstance(text, (str, bytes)) or not isinstance(text, Iterable):
+            raise TypeError(f"{name}[{row}]: expected {expected}, got {short_repr(text)}")
+        words += text
+        splits.append(len(words))
+        for i in range(splits[-2], splits[-1]):
+            if not isinstance(words[i], str):
+                raise TypeError(
+                    f"{name}[{row}][{i - splits[-2]}]: expected a str, got {short_repr(words[i])}"
+                )
+    return words, np.array(splits, np.int64)
