@@ -17,7 +17,7 @@ import pytest
 from corpora import documents_of_kind, n_bytes, vocabulary_file
 
 from piecework import WordPieceTokenizer
-from piecework.kernel_encoder import _PlainTokens
+from piecework.kernel_encoder import _Splitter
 from piecework.python_rows import RowEncoder
 from piecework.spec import AddedToken, TokenizerSpec
 from piecework.vocabulary import Vocabulary
@@ -87,7 +87,7 @@ def texts_without(tokenizer, texts, monkeypatch):
     """Leave out the texts that hold an added token: those that go to Python."""
     calls = []
     with monkeypatch.context() as patched:
-        for kind, name in ((RowEncoder, "__call__"), (_PlainTokens, "split")):
+        for kind, name in ((RowEncoder, "__call__"), (_Splitter, "split")):
             answer = getattr(kind, name)
             patched.setattr(
                 kind,

@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 
 from piecework import WordPieceTokenizer
 from piecework.encoding import Encoding
-from piecework.kernel_encoder import _PlainTokens
+from piecework.kernel_encoder import _Splitter
 from piecework.python_rows import RowEncoder
 from piecework.spec import AddedToken, TokenizerSpec
 
@@ -108,7 +108,7 @@ class Pair:
 def python_calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Collect the texts that the kernel hands to Python."""
     calls: list[str] = []
-    for kind, name in ((RowEncoder, "__call__"), (_PlainTokens, "split")):
+    for kind, name in ((RowEncoder, "__call__"), (_Splitter, "split")):
         answer: Callable[..., Any] = getattr(kind, name)
 
         def noted(self: Any, text: str, *rest: Any, answer: Any = answer) -> Any:
@@ -319,6 +319,17 @@ def test_surrogates_beside_added_tokens() -> None:
         repaired = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
         assert pair.tokenizer.encode(text) == pair.theirs(repaired)
         assert pair.tokenizer.encode_batch([text]).tolist() == [pair.theirs(repaired)]
+
+
+@pytest.mark.parametrize("normalized", [False, True])
+def test_marks_that_come_together_beside_an_added_token(normalized: bool) -> None:
+    """What stands between two marks is stripped: normalized again, these would change places."""
+    words = ["a\u302e\u1b44", "a\u1b44\u302e"]
+    vocab = {piece: i for i, piece in enumerate(["[UNK]", "cat", *words])}
+    pair = Pair(document_of(vocab, [token("cat", normalized=normalized)]))
+    texts = [f"{word}cat {word}" for word in ("a\u302e\u034f\u1b44", *words)]
+    assert pair.compare(texts) == len(texts)
+    assert pair.theirs(texts[0]) == [2, 1, 2]
 
 
 def test_ids_beyond_16_bits() -> None:

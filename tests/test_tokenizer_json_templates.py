@@ -7,7 +7,6 @@ import random
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
@@ -15,7 +14,6 @@ from piecework.errors import UnsupportedTokenizerError
 from piecework.pretrained import bert_spec
 from piecework.spec import NO_TEMPLATE, SpecialPiece, Template, TemplatePieces
 from piecework.tokenizer_json import from_json, to_json
-from piecework.trimming import trim_offsets
 from piecework.vocabulary import Vocabulary
 
 VOCAB = {
@@ -200,23 +198,3 @@ def test_a_template_of_ones_own_that_trims_is_written_as_a_sequence() -> None:
         assert replace(again, post_processor=None) == made
         hf = Tokenizer.from_str(to_json(replace(spec, template=made)))
         assert hf.post_processor is not None
-
-
-# ---- trimming ----
-
-
-@pytest.mark.parametrize("add_prefix_space", [True, False])
-def test_offsets_are_trimmed_as_the_incumbent_trims_them(add_prefix_space: bool) -> None:
-    rng = random.Random(4)
-    post_processor = {**TRIMMING, "add_prefix_space": add_prefix_space}
-    plain, trimming = (Tokenizer.from_str(document(p)) for p in (None, post_processor))
-    n_trimmed = 0
-    spaces = ["", " ", "  ", "\u3000", "\t \x85", "\u200b", "\x1f"]
-    for _ in range(400):
-        text = "".join(rng.choice([*spaces, "<m>", "a", "Ġa", "aĠ", "ĠĠ", "b "]) for _ in range(8))
-        content, expected = plain.encode(text), trimming.encode(text)
-        offsets = np.array(content.offsets, np.int32).reshape(-1, 2)
-        trim_offsets(content.tokens, offsets, add_prefix_space=add_prefix_space)
-        assert offsets.tolist() == [list(span) for span in expected.offsets]
-        n_trimmed += content.offsets != expected.offsets
-    assert n_trimmed > 100

@@ -26,11 +26,10 @@ cdef class Encoder:
     cdef DoubleTrie specials
     cdef Alphabet special_alphabet
     cdef AddedTokens added
-    cdef bint splits_in_pipeline
     cdef ByteTable bytes
     cdef Tables tables
     cdef object repair
-    cdef object split_specials
+    cdef object split_text
     cdef object encode_reordered
     cdef object encode_row
     cdef object make_lengths

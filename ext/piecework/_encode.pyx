@@ -114,15 +114,12 @@ cdef class Encoder:
         the id `SPLIT_IN_PYTHON` is not split out here.
     added : AddedTokens or None
         All other added tokens, if there are any.
-    splits_in_pipeline : bool
-        A text that may hold an added token not split out here goes to `encode_row`; if not, to
-        `split_specials`, as nothing but its content decides where an added token stands.
     max_word_chars : int
         Longer words, counted after normalization, become one [UNK].
     repair : callable
         (str, row or None) -> str without surrogates, or an exception.
-    split_specials : callable
-        str -> iterator of str and int: the text between special tokens, and their ids.
+    split_text : callable
+        str -> iterator of str and int: the text between added tokens, and their ids.
     encode_reordered : callable
         str -> list of int: the ids of one word in which marks may swap places.
     encode_row : callable
@@ -139,8 +136,8 @@ cdef class Encoder:
     def __cinit__(
         self, CharTable table not None, DoubleTrie trie not None,
         DoubleTrie specials not None, Alphabet special_alphabet not None, *,
-        AddedTokens added, bint splits_in_pipeline, Py_ssize_t max_word_chars,
-        object repair, object split_specials, object encode_reordered, object encode_row,
+        AddedTokens added, Py_ssize_t max_word_chars,
+        object repair, object split_text, object encode_reordered, object encode_row,
         object make_lengths, clipping,
     ):
         self.table = table
@@ -148,7 +145,6 @@ cdef class Encoder:
         self.specials = specials
         self.special_alphabet = special_alphabet
         self.added = added
-        self.splits_in_pipeline = splits_in_pipeline
         self.tables.entries = table.table
         self.tables.runs = table.runs
         self.tables.longest_run = table.longest_run
@@ -164,7 +160,7 @@ cdef class Encoder:
         self.tables.added = &added.search if added is not None else NULL
         self.tables.max_word_chars = max_word_chars
         self.repair = repair
-        self.split_specials = split_specials
+        self.split_text = split_text
         self.encode_reordered = encode_reordered
         self.encode_row = encode_row
         self.make_lengths = make_lengths
@@ -249,10 +245,7 @@ cdef class Encoder:
         cdef Items* items = &workspace.items
         cdef bint walked
         append_iterable(items, before)
-        if self.splits_in_pipeline:
-            self.append_literals(self.encode_row(text, row)[0], items, out)
-        else:
-            self.append_text(text, row, before, items, out)
+        self.append_text(text, row, before, items, out)
         append_iterable(items, after)
         if items.n < GIL_WORTHY_CHARS:
             walked = walk_items(self.tables.trie, items, out)
@@ -289,7 +282,7 @@ cdef class Encoder:
             plain = self.tables
             plain.specials = NULL
             # Repaired before it is split: a special token may hold a pair of surrogates.
-            for part in self.split_specials(self.repair(text, row)):
+            for part in self.split_text(self.repair(text, row)):
                 if isinstance(part, str):
                     self.scan(part, &plain, items, out)
                 else:

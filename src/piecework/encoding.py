@@ -45,6 +45,10 @@ class Encoding:
         """Return the encoder that takes special tokens for plain text, or the one that does not."""
         return self._text_encoder if split_special else self.encoder
 
+    def pipeline_for(self, split_special: bool) -> Pipeline:
+        """Return the steps in Python for the same."""
+        return self._text_pipeline if split_special else self.pipeline
+
     @cached_property
     def pipeline(self) -> Pipeline:
         """The steps in Python, with the place of each token in the text."""

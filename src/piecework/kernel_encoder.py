@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from piecework._added import AddedTokens
 from piecework._alphabet import Alphabet
@@ -22,7 +23,9 @@ from piecework.python_rows import RowEncoder
 from piecework.rules.char_classes import char_classes
 from piecework.search_plan import SearchPlan, normal_chars, plan_search
 from piecework.spec import TokenizerSpec
-from piecework.special_tokens import SpecialTokens
+
+if TYPE_CHECKING:
+    from piecework.pipeline import TextSplitter
 
 NO_LIMIT = 1 << 60  # more characters than fit into memory, and into the kernel's Py_ssize_t
 
@@ -67,10 +70,9 @@ def kernel_encoder(
         trie,
         *_starting(spec, plan),
         added=added,
-        splits_in_pipeline=plan.in_pipeline,
         max_word_chars=limit,
         repair=rows.repair,
-        split_specials=_PlainTokens(spec).split,
+        split_text=_Splitter(spec, rows, make_normalizer, split_special).split,
         # Normalized words: the trie without what no text gives serves them too.
         encode_reordered=_Reordered(make_normalizer, WordMatcher(alphabet, trie, limit)),
         encode_row=rows,
@@ -140,19 +142,35 @@ def _token_lengths(
         return None
 
 
-class _PlainTokens:
-    """All added tokens, where all are plain; made when a text asks for them."""
+class _Splitter:
+    """Splits texts at their added tokens; what it does that with is made when a text asks."""
 
-    def __init__(self, spec: TokenizerSpec) -> None:
+    def __init__(
+        self,
+        spec: TokenizerSpec,
+        rows: RowEncoder,
+        make_normalizer: Callable[[], Normalizer],
+        split_special: bool,
+    ) -> None:
         self._spec = spec
+        self._rows = rows
+        self._make_normalizer = make_normalizer
+        self._split_special = split_special
 
     def split(self, text: str) -> Iterator[str | int]:
         """Split a text into what is between the tokens, and their ids."""
-        return self._tokens.split(text)
+        return self._splitter.split(text)
 
     @cached_property
-    def _tokens(self) -> SpecialTokens:
-        return SpecialTokens({token.content: token.id for token in self._spec.added_tokens})
+    def _splitter(self) -> TextSplitter:
+        from piecework.pipeline import TextSplitter  # most texts don't need it
+
+        return TextSplitter(
+            self._spec.added_tokens,
+            self._make_normalizer(),
+            self._rows.encode,
+            split_special_tokens=self._split_special,
+        )
 
 
 class _Reordered:

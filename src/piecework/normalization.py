@@ -107,6 +107,23 @@ class Normalizer:
             text = order_marks(text, self.rules)
         return text.translate(self.after_order)
 
+    def is_final(self, normalized: str) -> bool:
+        r"""Say whether a normalized text has the same words if it is normalized once more.
+
+        All have, but for some with marks that the stripping keeps (:func:`survivors`): those may
+        change places once what stood between them is stripped.
+
+        Examples
+        --------
+        >>> from piecework.rules import rule_set
+        >>> flags = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
+        >>> normalizer = Normalizer(rule_set("huggingface"), **dict.fromkeys(flags, True))
+        >>> texts = "Été", "\u302e\u034f\u1b44"
+        >>> [normalizer.is_final(normalizer.normalize(text)) for text in texts]
+        [True, False]
+        """
+        return not (self.strip_accents and _has_survivors(normalized, self.rules))
+
     def split(self, normalized: str) -> list[str]:
         """Return the words: white space goes, every punctuation character stands alone.
 
@@ -190,9 +207,9 @@ def order_marks(decomposed: str, rules: RuleSet) -> str:
     >>> order_marks("a\u302e\u1b44", rule_set("huggingface")) == "a\u1b44\u302e"
     True
     """
-    survivor, run = _mark_patterns(rules)
-    if not survivor.search(decomposed):
+    if not _has_survivors(decomposed, rules):
         return decomposed
+    _, run = _mark_patterns(rules)
     return run.sub(lambda match: _order_run(match[0], rules), decomposed)
 
 
@@ -217,6 +234,11 @@ def survivors(rules: RuleSet) -> CodePoints:
     83
     """
     return CodePoints.of(cp for cp in rules.combining_classes if not rules.is_mark(cp))
+
+
+def _has_survivors(text: str, rules: RuleSet) -> bool:
+    survivor, _ = _mark_patterns(rules)
+    return not text.isascii() and survivor.search(text) is not None
 
 
 @cache

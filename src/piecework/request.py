@@ -7,12 +7,14 @@ put together (:mod:`piecework.postprocess`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from piecework._numpy import np
 from piecework._texts import StrTexts, Utf8Texts
+from piecework.batch import Batch
 from piecework.errors import short_repr
 from piecework.inputs import Missing, texts_of
 from piecework.jobs import (
@@ -39,8 +41,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from piecework._encode import Encoder
-    from piecework.batch import Batch
     from piecework.encoding import Encoding
+    from piecework.pipeline import Pipeline
     from piecework.python_rows import RowEncoder
     from piecework.trimming import Trimmer
 
@@ -128,7 +130,8 @@ class RowMaker:
         readable = call.readable("texts", texts)
         if around is not None:
             return call.tokens(readable.texts, call.wants(n_needed), around, output)
-        return _finished(assemble(call.content(readable, n_needed), None, plan), output)
+        content = call.content(readable, n_needed)
+        return _finished(_assembled((content,), plan), output)
 
     def of_pairs(
         self, texts: Any, pairs: Any, request: Request, effort: Effort, output: Output
@@ -148,17 +151,22 @@ class RowMaker:
             raise ValueError(
                 f"pairs: expected as many as there are texts, {len(both[0])}, got {len(both[1])}"
             )
-        first = call.content(both[0], needed.first)
-        second = call.content(both[1], needed.second)
-        lengths = first.lengths, second.lengths
+        content = call.content(both[0], needed.first), call.content(both[1], needed.second)
+        lengths = content[0].tokens.lengths, content[1].tokens.lengths
         undecided = rows_undecided(plan, *lengths)
         if len(undecided) and not request.split_words:
             lengths = call.counted(both, lengths, undecided, needed.first)
-        return _finished(assemble(first, second, plan, lengths), output)
+        return _finished(_assembled(content, plan, lengths), output)
 
     def _call(self, request: Request, effort: Effort) -> _Call:
-        encoder = self._encoding.encoder_for(request.split_special)
-        return _Call(encoder, request, effort, self._trimmer)
+        encoding, split_special = self._encoding, request.split_special
+        return _Call(
+            encoding.encoder_for(split_special),
+            request,
+            effort,
+            self._trimmer,
+            partial(encoding.pipeline_for, split_special),
+        )
 
     def _make_plan(self, request: Request, is_pair: bool, dtype: str) -> Plan:
         pieces = template_pieces(self._template, is_pair=is_pair, add_special=request.add_special)
@@ -175,6 +183,8 @@ class RowMaker:
         """Return the ids around a text; None if the encoder can't make the rows by itself."""
         if request.split_words or request.all_details or request.return_overflow:
             return None
+        if self._trimmer is not None and request.offsets is not None:
+            return None
         if request.truncation is not None and request.truncation.strategy == "only_second":
             return None  # an error for a text that is too long
         if not request.add_special:
@@ -190,6 +200,7 @@ class _Call(NamedTuple):
     request: Request
     effort: Effort
     trimmer: Trimmer | None
+    make_pipeline: Callable[[], Pipeline]
 
     def readable(self, name: str, texts: Any) -> _Readable:
         """Return texts as the caller holds them in the form in which they are read."""
@@ -205,13 +216,18 @@ class _Call(NamedTuple):
         keep = "end" if is_left else "start"
         return Wants(request.offsets, request.word_ids, n_needed, keep)
 
-    def content(self, texts: _Readable, n_needed: int | None) -> Batch:
+    def content(self, texts: _Readable, n_needed: int | None) -> _Content:
         """Return the tokens of the texts alone."""
         wants, words = self.wants(n_needed), texts.words_per_row
-        if words is None:
-            return self.tokens(texts.texts, wants)
-        whole = wants._replace(word_ids=False, max_tokens=None)
-        return join_words(self.tokens(texts.texts, whole), words, word_ids=wants.word_ids)
+        if words is not None:
+            wants = wants._replace(word_ids=False, max_tokens=None)
+        tokens = self.tokens(texts.texts, wants)
+        if_first: dict[int, tuple[int, int]] = {}
+        if self.trimmer is not None and wants.offsets is not None:
+            if_first = self.trimmer.trim(tokens, texts.texts, wants.offsets, self.make_pipeline)
+        if words is not None:
+            tokens = join_words(tokens, words, word_ids=self.request.word_ids)
+        return _Content(tokens, if_first)
 
     def counted(
         self,
@@ -243,10 +259,47 @@ class _Call(NamedTuple):
         output: Output = _CONTENT,
     ) -> Batch:
         """Return the tokens of single texts, `around` put around them."""
-        batch = encode_texts(self.encoder, texts, around, self.effort, output, wants)
-        if self.trimmer is not None and wants.offsets is not None:
-            self.trimmer.trim(batch, texts, wants.offsets)
-        return batch
+        return encode_texts(self.encoder, texts, around, self.effort, output, wants)
+
+
+class _Content(NamedTuple):
+    """The tokens of texts alone.
+
+    Attributes
+    ----------
+    tokens : Batch
+    if_first : mapping of int to (int, int)
+        What :meth:`~piecework.trimming.Trimmer.trim` returned for them.
+    """
+
+    tokens: Batch
+    if_first: Mapping[int, tuple[int, int]]
+
+
+def _assembled(
+    contents: tuple[_Content, ...],
+    plan: Plan,
+    n_uncut: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
+) -> Batch:
+    """Return the rows of texts, or of pairs, as the plan says."""
+    first, second = contents[0].tokens, contents[1].tokens if plan.is_pair else None
+    batch = assemble(first, second, plan, n_uncut)
+    if any(content.if_first for content in contents):
+        from piecework.trimming import keep_first_spaces  # as seldom needed as a Trimmer
+
+        # The same rows once more, with numbers of all tokens in place of those of words.
+        numbers, if_first, n = [], {}, 1  # special tokens get -1, and must be no neighbours of any
+        for content in contents:
+            ids = content.tokens.ids
+            word_ids = np.arange(n, n + len(ids), dtype=np.int32)
+            numbers.append(Batch(ids, content.tokens.row_splits, word_ids=word_ids))
+            if_first.update({n + at: place for at, place in content.if_first.items()})
+            n += len(ids) + 1  # no token of one text is beside one of the other
+        numbering = replace(plan, details=Details(word_ids=True))
+        rows = assemble(numbers[0], numbers[1] if plan.is_pair else None, numbering, n_uncut)
+        assert rows.word_ids is not None
+        keep_first_spaces(batch, rows.word_ids, if_first)
+    return batch
 
 
 def _finished(batch: Batch, output: Output) -> Batch:

@@ -26,15 +26,11 @@ class SearchPlan:
     normalized, raw : list of str
         All other contents, which are looked for by the words in them: in normalized text, and as
         they stand. A text that holds one is split in Python.
-    in_pipeline : bool
-        What is split in Python takes the :class:`~piecework.pipeline.Pipeline`, as some tokens are
-        normalized or have flags. If not, :class:`~piecework.special_tokens.SpecialTokens` will do.
     """
 
     by_start: dict[str, int | None]
     normalized: list[str]
     raw: list[str]
-    in_pipeline: bool
 
     @property
     def by_words(self) -> list[str]:
@@ -65,7 +61,7 @@ def plan_search(
     >>> classes = char_classes("huggingface", **dict.fromkeys(flags, True))
     >>> length = AddedToken("10 km", 5, special=False, normalized=True)
     >>> plan_search([AddedToken("[MASK]", 3), AddedToken("cat", 4), length], classes)
-    SearchPlan(by_start={'[MASK]': 3}, normalized=['10 km'], raw=['cat'], in_pipeline=True)
+    SearchPlan(by_start={'[MASK]': 3}, normalized=['10 km'], raw=['cat'])
     """
     tokens = [token for token in tokens if token.content]
     if split_special and all(token.special for token in tokens):
@@ -88,7 +84,6 @@ def plan_search(
         },
         normalized=[token.content for token in tokens if token.normalized],
         raw=[token.content for token in raw],
-        in_pipeline=split_special or not all(token.is_plain for token in tokens),
     )
 
 

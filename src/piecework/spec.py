@@ -102,7 +102,7 @@ class Template:
     trim_offsets, add_prefix_space : bool
         Of RobertaProcessing and ByteLevel: whether offsets leave out the white space at the ends
         of a token (added tokens may have some), and whether a single space before the first token
-        is kept. See :func:`piecework.trimming.trim_offsets`.
+        is kept. See :func:`piecework.trimming.trim_of`.
     """
 
     single: TemplatePieces

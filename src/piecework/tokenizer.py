@@ -138,6 +138,8 @@ class WordPieceTokenizer:
         self._encoder = self._encoding.encoder
         around = spec.template.around if spec.template else None
         self._around = Around(*around) if around else None
+        # Without the special tokens of a template, its texts stay: none, or the same one twice.
+        self._nothing_around = NOTHING_AROUND if around or spec.template is None else None
 
     @classmethod
     def from_spec(cls, spec: TokenizerSpec) -> WordPieceTokenizer:
@@ -375,12 +377,10 @@ class WordPieceTokenizer:
         UnicodeEncodeError
             For a lone surrogate where ``clean_text`` is off.
         """
-        if not add_special:
-            return self._encoder.encode(text)
-        around = self._around
+        around = self._around if add_special else self._nothing_around
         if around is None:
-            self._checked_template(add_special)
-            ids: list[int] = self.encode_batch([_checked_text(text)], add_special=True)[0].tolist()
+            batch = self.encode_batch([_checked_text(text)], add_special=add_special)
+            ids: list[int] = batch[0].tolist()
             return ids
         return self._encoder.encode(text, *around)
 
@@ -552,7 +552,7 @@ class WordPieceTokenizer:
                [5, 6]], dtype=int32)
         """
         effort, output = checked_effort(threads, memo_bytes), checked_output(dtype, out, self._spec)
-        around = self._around if add_special else NOTHING_AROUND
+        around = self._around if add_special else self._nothing_around
         if around is not None and not (
             return_offsets
             or return_word_ids
@@ -712,11 +712,9 @@ class WordPieceTokenizer:
         """
         effort = checked_effort(threads, memo_bytes)
         counts = count_tokens(self._encoder, texts_of(texts, missing), NOTHING_AROUND, effort)
-        if add_special:
-            pieces = self._checked_template(add_special=True).single
-            n_copies = sum(isinstance(piece, SequencePiece) for piece in pieces)
-            counts = counts * n_copies + self.num_special_tokens()
-        return counts
+        pieces = self._checked_template(add_special).single
+        n_copies = sum(isinstance(piece, SequencePiece) for piece in pieces)
+        return counts * n_copies + (self.num_special_tokens() if add_special else 0)
 
     def num_special_tokens(self, pair: bool = False) -> int:
         """Return how many tokens the template adds to a text, or to a pair of texts.
@@ -863,8 +861,7 @@ class WordPieceTokenizer:
         if template.trim_offsets:
             from piecework.trimming import Trimmer  # few templates say so
 
-            normalize = self._encoding.normalize
-            trimmer = Trimmer(self._spec, self._tokens_by_id, normalize)
+            trimmer = Trimmer(self._spec, self._tokens_by_id)
         return RowMaker(self._encoding, template, trimmer)
 
     @cached_property

@@ -9,5 +9,13 @@ from __future__ import annotations
 
 from piecework.pipeline.pipeline import Pipeline, Tokens, normalized_content
 from piecework.pipeline.steps import bert_flags_of, check_steps
+from piecework.pipeline.text_splitter import TextSplitter
 
-__all__ = ["Pipeline", "Tokens", "bert_flags_of", "check_steps", "normalized_content"]
+__all__ = [
+    "Pipeline",
+    "TextSplitter",
+    "Tokens",
+    "bert_flags_of",
+    "check_steps",
+    "normalized_content",
+]

@@ -1,13 +1,14 @@
 """Added tokens, looked for in a text before it is cut into words.
 
-In goes a stretch of text, out come the tokens found in it and the stretches between them. One
-:class:`Finder` looks for one kind: tokens as written in the raw text, or by their normal forms in
-what the normalizer made of a stretch.
+In goes a stretch of text, out come the tokens found in it and where. One :class:`Finder` looks for
+one kind: tokens as written in the raw text, or by their normal forms in what the normalizer made of
+a stretch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from piecework.pipeline.aligned_text import AlignedText
 from piecework.rules.rule_set import WHITE_SPACE, CodePoints
@@ -59,7 +60,7 @@ class Finder:
     def split(self, source: AlignedText) -> Iterator[tuple[AlignedText, AddedToken | None]]:
         """Yield the tokens, and the stretches between them, none of them empty."""
         done = 0
-        for start, stop, token in self._accepted(source.text):
+        for start, stop, token in self.find(source.text):
             if done < start:
                 yield source.slice(done, start), None
             yield source.slice(start, stop), token
@@ -67,7 +68,8 @@ class Finder:
         if done < len(source.text):
             yield source.slice(done, len(source.text)), None
 
-    def _accepted(self, text: str) -> Iterator[tuple[int, int, AddedToken]]:
+    def find(self, text: str) -> Iterator[tuple[int, int, AddedToken]]:
+        """Yield where each token starts and stops, in reading order; none of them is empty."""
         done = 0
         spaces = range(0)  # the run of white space that was looked at last
         for start, stop, token in self._matches(text):
@@ -94,6 +96,49 @@ class Finder:
                 stop = start + self._n_chars[stretch]
                 yield start, stop, self._tokens[stretch]
                 start = stop
+
+
+class Finders(NamedTuple):
+    """Those of a tokenizer; None for a kind of which it has no tokens.
+
+    Attributes
+    ----------
+    raw : Finder or None
+        In texts as they are given.
+    normalized : Finder or None
+        In what the normalizer made of the stretches between the tokens of `raw`.
+    """
+
+    raw: Finder | None
+    normalized: Finder | None
+
+    @classmethod
+    def of(
+        cls,
+        tokens: Iterable[AddedToken],
+        normalize: Callable[[str], str],
+        *,
+        split_special_tokens: bool,
+    ) -> Finders:
+        """Make the finders of added tokens, which are given in the order of their ids.
+
+        Where the reference's result depends on the order of a hash table: of two tokens with one
+        normal form that with the lower id is found, and one whose normal form is empty never is.
+        """
+        as_written: dict[str, AddedToken] = {}
+        by_normal_form: dict[str, AddedToken] = {}
+        for token in tokens:
+            if token.normalized:
+                by_normal_form.setdefault(normalize(token.content), token)
+            else:
+                as_written.setdefault(token.content, token)
+        by_normal_form.pop("", None)
+        return cls(
+            *(
+                Finder(found, split_special_tokens=split_special_tokens) if found else None
+                for found in (as_written, by_normal_form)
+            )
+        )
 
 
 def _touches_word(text: str, start: int, stop: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from piecework.pipeline.added_tokens import Finder
+from piecework.pipeline.added_tokens import Finders
 from piecework.pipeline.aligned_text import AlignedText
 from piecework.pipeline.normalizers import Normalize, bert_normalizer
 from piecework.pipeline.pre_tokenizers import PreTokenize, bert_pre_tokenizer
@@ -78,17 +78,8 @@ class Pipeline:
             unk_id=spec.vocabulary.ids[spec.unk_token],
             max_chars=spec.max_input_chars_per_word,
         )
-        as_written: dict[str, AddedToken] = {}
-        by_normal_form: dict[str, AddedToken] = {}
-        for token in spec.added_tokens:
-            if token.normalized:
-                by_normal_form.setdefault(self._normal_form(token.content), token)
-            else:
-                as_written.setdefault(token.content, token)
-        by_normal_form.pop("", None)
-        self._raw_finder, self._normalized_finder = (
-            Finder(tokens, split_special_tokens=split_special_tokens) if tokens else None
-            for tokens in (as_written, by_normal_form)
+        self._finders = Finders.of(
+            spec.added_tokens, self._normal_form, split_special_tokens=split_special_tokens
         )
 
     def encode(self, text: str) -> Tokens:
@@ -157,14 +148,14 @@ class Pipeline:
 
     def _split_added(self, source: AlignedText) -> Iterator[tuple[AlignedText, AddedToken | None]]:
         """Yield added tokens, and the normalized stretches between them."""
-        raw = self._raw_finder.split(source) if self._raw_finder else [(source, None)]
-        for stretch, token in raw:
+        finders = self._finders
+        for stretch, token in finders.raw.split(source) if finders.raw else [(source, None)]:
             if token:
                 yield stretch, token
                 continue
             normalized = self._normalize(stretch)
-            if self._normalized_finder:
-                yield from self._normalized_finder.split(normalized)
+            if finders.normalized:
+                yield from finders.normalized.split(normalized)
             else:
                 # A slice has the origin that the reference's has.
                 yield normalized.slice(0, len(normalized.text)), None

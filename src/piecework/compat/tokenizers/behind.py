@@ -131,11 +131,11 @@ class Behind:
 
     @cached_property
     def content_tokenizer(self) -> WordPieceTokenizer:
-        """A tokenizer whose ``add_special=False`` gives a text's tokens, once."""
+        """A tokenizer whose ``add_special=False`` gives a text's tokens once, and untrimmed."""
         names = [
             each.sequence for each in self.template.single if not isinstance(each, SpecialPiece)
         ]
-        if names == ["A"]:
+        if names == ["A"] and not self.template.trim_offsets:
             return self.tokenizer
         spec = replace(self.tokenizer.spec, template=NO_TEMPLATE)
         return WordPieceTokenizer.from_spec(spec)

@@ -19,6 +19,7 @@ from piecework.compat.tokenizers.columns import (
 )
 from piecework.compat.tokenizers.state import Truncation
 from piecework.spec import SpecialPiece
+from piecework.trimming import trim_of
 
 
 def budget(behind: Behind, truncation: Truncation, *, is_pair: bool, add_special: bool) -> int:
@@ -93,6 +94,8 @@ def _longest_first(first: int, second: int, most: int) -> list[int]:
 
 
 def _in_template(behind: Behind, texts: tuple[Columns, ...], *, add_special: bool) -> Columns:
+    if behind.template.trim_offsets:
+        texts = tuple(_trimmed(text, behind.template.add_prefix_space) for text in texts)
     sequences = [_as_sequence(text, number) for number, text in enumerate(texts)]
     parts = []
     for piece in behind.pieces(len(texts) == 2):
@@ -111,6 +114,16 @@ def _in_template(behind: Behind, texts: tuple[Columns, ...], *, add_special: boo
                 )
             )
     return all_joined(parts)
+
+
+def _trimmed(text: Columns, add_prefix_space: bool) -> Columns:
+    offsets = text.offsets.copy()
+    for i, token in enumerate(text.tokens):
+        at_start = i == 0 or offsets[i, 0] == 0
+        trim = trim_of(token, at_start=at_start, add_prefix_space=add_prefix_space)
+        offsets[i] = trim.of(*offsets[i].tolist())
+    overflowing = tuple(_trimmed(each, add_prefix_space) for each in text.overflowing)
+    return replace(text, offsets=offsets, overflowing=overflowing)
 
 
 def _as_sequence(text: Columns, number: int) -> Columns:

@@ -95,6 +95,8 @@ class TextRows:
     pairs : the same, optional
     batch : Batch
         Their tokens; with all details, if the call has offsets.
+    is_trimmed : bool
+        Whether the offsets may be without the white space that a token has.
 
     Notes
     -----
@@ -102,12 +104,19 @@ class TextRows:
     """
 
     def __init__(
-        self, call: Call, texts: Sequence[Any], pairs: Sequence[Any] | None, batch: Batch
+        self,
+        call: Call,
+        texts: Sequence[Any],
+        pairs: Sequence[Any] | None,
+        batch: Batch,
+        *,
+        is_trimmed: bool,
     ) -> None:
         self._call = call
         self._texts = texts
         self._pairs = pairs
         self._batch = batch
+        self._is_trimmed = is_trimmed
         self._splits: list[int] = batch.row_splits.tolist()
         self._padding: Padding | None = None
         self._target = 0
@@ -115,7 +124,8 @@ class TextRows:
     @classmethod
     def of(cls, call: Call, texts: Sequence[Any], pairs: Sequence[Any] | None) -> TextRows:
         """Encode texts or pairs."""
-        return cls(call, texts, pairs, call.encode(texts, pairs, details=call.has_offsets))
+        batch = call.encode(texts, pairs, details=call.has_offsets)
+        return cls(call, texts, pairs, batch, is_trimmed=call.behind.template.trim_offsets)
 
     def __len__(self) -> int:
         return len(self._splits) - 1
@@ -187,26 +197,30 @@ class TextRows:
     @cached_property
     def _overflow(self) -> dict[int, tuple[Columns, ...]]:
         """The windows of the rows that have any, all made when the first is asked for."""
-        call = self._call
-        if (truncation := call.truncation) is None:
+        if (truncation := self._call.truncation) is None:
             return {}
         rows = [row for row, n in enumerate(self.lengths()) if n >= truncation.max_length]
         if not rows:
             return {}
+        together = self._put_together(rows)
+        return {row: each.overflowing for row, each in zip(rows, together, strict=True)}
+
+    def _put_together(self, rows: list[int]) -> list[Columns]:
+        """Return rows with what overflows, made one by one."""
+        call = self._call
         texts = [self._content(self._texts, rows, type_id=0)]
         if self._pairs is not None:
             # The reference gives no types where it gives no offsets, and what overflows shows it.
             texts.append(self._content(self._pairs, rows, type_id=int(call.has_offsets)))
-        together = (
-            put_together(call.behind, each, truncation, add_special=call.add_special)
+        return [
+            put_together(call.behind, each, call.truncation, add_special=call.add_special)
             for each in zip(*texts, strict=True)
-        )
-        return {row: each.overflowing for row, each in zip(rows, together, strict=True)}
+        ]
 
     def _content(self, texts: Sequence[Any], rows: list[int], type_id: int) -> list[Columns]:
         """Return the tokens of some of the texts, whole and without a template."""
         chosen = [texts[row] for row in rows]
-        content = TextRows(self._call, chosen, None, self._call.content(chosen))
+        content = TextRows(self._call, chosen, None, self._call.content(chosen), is_trimmed=False)
         found = []
         for row in range(len(rows)):
             arrays: dict[str, Any] = {name: content.array(name, row) for name in ARRAYS}
@@ -237,6 +251,8 @@ class TextRows:
         by_text = not behind.by_text.keys().isdisjoint(ids)
         if self._call.has_offsets and behind.is_as_written and not by_text:
             return tokens
+        if by_text and self._is_trimmed:  # their places tell no match any more
+            return self._put_together([row])[0].tokens
         mask = self._unpadded("special_tokens_mask", row).tolist()
         for place, (id_, is_inserted) in enumerate(zip(ids, mask, strict=True)):
             if is_inserted:
