@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import random
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,7 +13,7 @@ import pytest
 from hard_strings import HARD_STRINGS
 from tokenizers import Encoding, Tokenizer
 
-from piecework import EncodedText, NewToken, WordPieceTokenizer
+from piecework import EncodedText, NewToken, TokenizerFileWarning, WordPieceTokenizer
 
 pytestmark = pytest.mark.skipif(
     helpers.HF_RULES != "huggingface", reason="1.0.0rc3 has no offsets and no overflow"
@@ -291,24 +292,126 @@ def test_which_text_is_longer_is_found_out_late(both, n):
     ]
 
 
-def test_a_template_of_another_form(both, tmp_path):
+@pytest.mark.parametrize("form", ["A [SEP] A", "A A", "[SEP]", "A [SEP]"])
+@pytest.mark.parametrize("add_special", [True, False])
+def test_a_template_of_another_form(both, tmp_path, form, add_special):
     tokenizer, _ = both
     path = tmp_path / "tokenizer.json"
     tokenizer.save(path)
     document = json.loads(path.read_text("utf-8"))
-    a, sep = (
-        {"Sequence": {"id": "A", "type_id": 0}},
-        {"SpecialToken": {"id": "[SEP]", "type_id": 2}},
-    )
-    document["post_processor"]["single"] = [a, sep, a]
+    pieces = {
+        "A": {"Sequence": {"id": "A", "type_id": 0}},
+        "[SEP]": {"SpecialToken": {"id": "[SEP]", "type_id": 2}},
+    }
+    document["post_processor"]["single"] = list(map(pieces.__getitem__, form.split()))
     path.write_text(json.dumps(document), "utf-8")
     ours, hf = WordPieceTokenizer.load(path), Tokenizer.from_file(str(path))
     texts = ["a b", "", "c"]
-    wanted = [encoding.ids for encoding in hf.encode_batch(texts)]
-    assert ours.encode_batch(texts, add_special=True).tolist() == wanted
-    assert [ours.encode(text, add_special=True) for text in texts] == wanted
-    assert ours.count_tokens(texts, add_special=True).tolist() == list(map(len, wanted))
-    assert ours.num_special_tokens() == hf.num_special_tokens_to_add(False) == 1
+    wanted = [e.ids for e in hf.encode_batch(texts, add_special_tokens=add_special)]
+    assert ours.encode_batch(texts, add_special=add_special).tolist() == wanted
+    assert [ours.encode(text, add_special=add_special) for text in texts] == wanted
+    assert [ours.encode_text(text, add_special=add_special).ids for text in texts] == wanted
+    assert ours.count_tokens(texts, add_special=add_special).tolist() == list(map(len, wanted))
+    assert ours.num_special_tokens() == hf.num_special_tokens_to_add(False)
+    if not add_special:
+        strings = [e.tokens for e in hf.encode_batch(texts, add_special_tokens=False)]
+        assert list(map(ours.tokenize, texts)) == strings
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["the", "a b"], np.array(["a", "c"], dtype=object)],
+        [np.array(["the"], dtype=object), np.array(["a"]), ["c"]],
+        [np.array(["the", "the"]), ("a", "b")],
+        [iter(["the"]), (word for word in ["a", "b"])],
+    ],
+)
+def test_rows_of_words_may_be_any_iterables(both, rows):
+    tokenizer, hf = both
+    lists = [list(row) for row in rows]
+    if not isinstance(rows[0], (list, np.ndarray)):  # they are used up
+        rows = [iter(row) for row in lists]
+    words = [[str(word) for word in row] for row in lists]
+    wanted = hf.encode_batch(words, is_pretokenized=True, add_special_tokens=False)
+    got = tokenizer.encode_batch(rows, is_split_into_words=True, return_word_ids=True)
+    assert got.tolist() == [encoding.ids for encoding in wanted]
+    assert got.word_ids.tolist() == [word for encoding in wanted for word in encoding.word_ids]
+
+
+@pytest.mark.parametrize("name", ["add_special", "split_special_tokens"])
+def test_flags_are_bools_everywhere(both, name):
+    tokenizer, _ = both
+    text = np.frombuffer(b"a", np.uint8)
+    for call in (
+        lambda **flag: tokenizer.encode("a", **flag),
+        lambda **flag: tokenizer.encode_text("a", **flag),
+        lambda **flag: tokenizer.encode_batch(["a"], **flag),
+        lambda **flag: tokenizer.encode_utf8(text, np.array([0, 1]), **flag),
+        lambda **flag: tokenizer.count_tokens(["a"], **flag),
+    ):
+        with pytest.raises(TypeError, match=f"^{name}: expected a bool, got 'no'$"):
+            call(**{name: "no"})
+        call(**{name: np.True_})
+
+
+def test_other_flags_are_bools(both):
+    tokenizer, _ = both
+    with pytest.raises(TypeError, match=r"^add_special: expected a bool, got 'an answer'$"):
+        tokenizer.encode("a question", "an answer")
+    for name in ("is_split_into_words", "return_word_ids", "return_details", "return_overflow"):
+        with pytest.raises(TypeError, match=f"^{name}: expected a bool, got 2$"):
+            tokenizer.encode_batch([["a"]], **{name: 2})
+    for decode, ids in ((tokenizer.decode, [5]), (tokenizer.decode_batch, [[5]])):
+        with pytest.raises(TypeError, match=r"^skip_special: expected a bool, got 'no'$"):
+            decode(ids, "no")
+
+
+def test_special_tokens_as_plain_text_in_every_call(both):
+    tokenizer, hf = both
+    hf = Tokenizer.from_str(hf.to_str())
+    hf.encode_special_tokens = True
+    text = "a [SEP] [MASK]b"
+    wanted = hf.encode(text, add_special_tokens=False)
+    assert wanted.ids != tokenizer.encode(text)
+    assert tokenizer.encode(text, split_special_tokens=True) == wanted.ids
+    assert tokenizer.tokenize(text, split_special_tokens=True) == wanted.tokens
+    assert tokenizer.count_tokens([text], split_special_tokens=True) == len(wanted.ids)
+    row_splits = np.array([0, len(text)])
+    batch = tokenizer.encode_utf8(text.encode(), row_splits, split_special_tokens=True)
+    assert batch.tolist() == [wanted.ids]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "padding", "pad_id"),
+    [
+        ("[UNK] [PAD] a", None, 1),
+        ("[UNK] a <pad>", None, 2),
+        ("<pad> [UNK] a [PAD]", None, 3),
+        ("[UNK] a", None, 0),
+        ("[UNK] a [PAD]", 1, 1),
+    ],
+)
+def test_batches_are_padded_with_the_padding_token(tmp_path, tokens, padding, pad_id):
+    tokenizer = WordPieceTokenizer({token: i for i, token in enumerate(tokens.split())})
+    if padding is not None:
+        path = tmp_path / "tokenizer.json"
+        tokenizer.save(path)
+        hf = Tokenizer.from_file(str(path))
+        hf.enable_padding(pad_id=padding)
+        hf.save(str(path))
+        with pytest.warns(TokenizerFileWarning):
+            tokenizer = WordPieceTokenizer.load(path)
+    assert tokenizer.pad_id == pad_id
+    for options in ({}, {"return_details": True}):
+        batch = tokenizer.encode_batch(["a", "", "a a"], **options)
+        again = pickle.loads(pickle.dumps(batch))
+        for each in (batch, batch[:], batch[::2], again):
+            assert each.pad_id == pad_id
+        assert batch.to_padded().input_ids[1].tolist() == [pad_id] * 2
+        assert again.to_padded(pad_id=7).input_ids[1].tolist() == [7, 7]
+        texts = batch.to_padded()
+        assert tokenizer.decode_batch(texts) == list(map(tokenizer.decode, texts.input_ids))
 
 
 @pytest.mark.parametrize("add_prefix_space", [True, False])

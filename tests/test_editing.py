@@ -146,10 +146,12 @@ def test_a_foreign_token_is_left_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("tokens", "error", "message"),
     [
-        ("<x>", TypeError, r"tokens: expected an iterable of tokens, got '<x>'"),
-        (b"<x>", TypeError, r"tokens: expected an iterable of tokens, got b'<x>'"),
-        (None, TypeError, r"tokens: expected an iterable of tokens, got None"),
-        (5, TypeError, r"tokens: expected an iterable of tokens, got 5"),
+        ("<x>", TypeError, r"tokens: expected a list of tokens, got '<x>'"),
+        (b"<x>", TypeError, r"tokens: expected a list of tokens, got b'<x>'"),
+        (None, TypeError, r"tokens: expected a list of tokens, got None"),
+        (5, TypeError, r"tokens: expected a list of tokens, got 5"),
+        ({"bos_token": "<s>"}, TypeError, r"tokens: expected a list of tokens, got {'bos_token'"),
+        ({"<x>"}, TypeError, r"tokens: expected a list of tokens, got {'<x>'}"),
         (["<x>", 5], TypeError, r"tokens\[1\]: expected a str or a token with flags, got 5"),
         (["<x>", None], TypeError, r"tokens\[1\]: expected a str or a token with flags, got None"),
         ([NewToken(5)], TypeError, r"tokens\[0\]: expected a str or a token with flags, got New"),

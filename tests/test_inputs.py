@@ -109,6 +109,8 @@ def test_what_holds_a_value_is_not_missing(tokenizer, value):
         ("a text", TypeError, r"got a str; for one text use encode\(\)$"),
         (b"bytes", TypeError, "expected an iterable of str, got a bytes$"),
         (3, TypeError, "expected an iterable of str, got a int$"),
+        ({"text": ["a"]}, TypeError, "expected an iterable of str, got a dict$"),
+        ({"a", "b"}, TypeError, "expected an iterable of str, got a set$"),
         (["a", 1], TypeError, r"texts\[1\]: expected a str, got int$"),
         (np.array([["a"]]), ValueError, r"one dimension, got an array of shape \(1, 1\)"),
         (np.array("a"), ValueError, r"one dimension, got an array of shape \(\)"),

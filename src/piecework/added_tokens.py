@@ -7,12 +7,12 @@ others, and so is what a file can hold.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from piecework._numpy import np
 from piecework.errors import short_repr
+from piecework.protocol import as_flag
 from piecework.spec import AddedToken, TokenizerSpec
 from piecework.vocabulary import MAX_IDS
 
@@ -147,8 +147,9 @@ def _add(
 
 def _checked(tokens: Iterable[str | TokenLike], special: bool) -> Iterator[NewToken]:
     """Yield the tokens that have a content, checked and with `normalized` resolved."""
-    if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
-        raise TypeError(f"tokens: expected an iterable of tokens, got {short_repr(tokens)}")
+    unordered = isinstance(tokens, (set, frozenset, Mapping))
+    if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable) or unordered:
+        raise TypeError(f"tokens: expected a list of tokens, got {short_repr(tokens)}")
     for index, token in enumerate(tokens):
         name = f"tokens[{index}]"
         if isinstance(token, str):
@@ -199,7 +200,4 @@ def _normalized_as_special(token: Any) -> bool:
 
 
 def _flag(token: Any, flag: str, name: str) -> bool:
-    value = getattr(token, flag, None)
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name}.{flag}: expected a bool, got {short_repr(value)}")
-    return bool(value)
+    return as_flag(f"{name}.{flag}", getattr(token, flag, None))

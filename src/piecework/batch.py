@@ -84,6 +84,9 @@ class Batch:
         1 for the tokens that the template put there.
     overflow_to_sample : int64 array, shape (n_rows,), optional
         The number of the text that each row is of, where one text gives several rows.
+    pad_id : int
+        What :meth:`to_padded` fills up with: in a batch from a tokenizer its
+        :attr:`~piecework.WordPieceTokenizer.pad_id`.
 
     Raises
     ------
@@ -116,12 +119,13 @@ class Batch:
     [3, 2]
     """
 
-    __slots__ = ("_details", "_source", "ids", "row_splits")
+    __slots__ = ("_details", "_source", "ids", "pad_id", "row_splits")
 
     _source: tuple[IdSink, str]
     _details: Mapping[str, NDArray[Any]]
     ids: Ids
     row_splits: NDArray[np.int64]
+    pad_id: int
     offsets: NDArray[np.int32] | None = _detail("offsets")
     word_ids: NDArray[np.int32] | None = _detail("word_ids")
     sequence_ids: NDArray[np.int8] | None = _detail("sequence_ids")
@@ -140,6 +144,7 @@ class Batch:
         type_ids: NDArray[np.int32] | None = None,
         special_tokens_mask: NDArray[np.uint8] | None = None,
         overflow_to_sample: NDArray[np.int64] | None = None,
+        pad_id: int = 0,
     ) -> None:
         check_array("ids", ids, "int32", "uint16")
         check_array("row_splits", row_splits, "int64")
@@ -147,6 +152,7 @@ class Batch:
         self.ids = np.asarray(ids)
         self.row_splits = np.asarray(row_splits)
         _check_splits(self.row_splits, len(ids))
+        self.pad_id = as_int("pad_id", pad_id)
         details = {
             "offsets": offsets,
             "word_ids": word_ids,
@@ -185,6 +191,8 @@ class Batch:
         def __getattr__(self, name: str) -> Any:
             # Python comes here for what is not set. The arrays cost as much as encoding a sentence,
             # so they are made when they are first asked for.
+            if name == "pad_id":
+                return 0
             if name != "ids" and name != "row_splits":
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             sink, dtype = self._source
@@ -233,7 +241,9 @@ class Batch:
             part["overflow_to_sample"] = by_row[
                 slice(start, max(start, stop)) if step == 1 else rows
             ]
-        return Batch._unchecked(self.ids[tokens], splits, **part)
+        batch = Batch._unchecked(self.ids[tokens], splits, **part)
+        batch.pad_id = self.pad_id
+        return batch
 
     def __iter__(self) -> Iterator[Ids]:
         for start, stop in pairwise(self.row_splits):
@@ -244,9 +254,8 @@ class Batch:
         raise TypeError("a Batch has no `in`: look into batch.ids for an id, tolist() for a row")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        arrays = (self.ids, self.row_splits)
-        details = self.details()
-        return (_restored, (type(self), *arrays, details)) if details else (type(self), arrays)
+        options = {**self.details(), "pad_id": self.pad_id}
+        return _restored, (type(self), self.ids, self.row_splits, options)
 
     def details(self) -> dict[str, NDArray[Any]]:
         """Return the arrays that the batch has beside ids and row splits, by name.
@@ -279,7 +288,7 @@ class Batch:
         self,
         length: int | None = None,
         *,
-        pad_id: int = 0,
+        pad_id: int | None = None,
         side: Literal["right", "left"] = "right",
         multiple_of: int = 1,
         dtype: DTypeLike | None = None,
@@ -293,8 +302,8 @@ class Batch:
         length : int, optional
             Columns of the matrices; by default those of `out`, or the length of the longest row.
             Rows are never cut.
-        pad_id : int
-            The id to fill up with. BERT's [PAD] is 0.
+        pad_id : int, optional
+            The id to fill up with, by default the batch's own.
         side : "right" or "left"
             Where the padding goes.
         multiple_of : int
@@ -339,7 +348,7 @@ class Batch:
         True
         """
         pads_left = checked_side(side) == "left"
-        pad_id = as_int("pad_id", pad_id)
+        pad_id = self.pad_id if pad_id is None else as_int("pad_id", pad_id)
         if out is None and not self._details:
             return pad_ids(self, checked_shape(self, length, multiple_of), pad_id, dtype, pads_left)
         given = {} if out is None else checked_out(out, self)
@@ -393,10 +402,10 @@ class Batch:
 
 
 def _restored(
-    kind: type[Batch], ids: Ids, row_splits: NDArray[np.int64], details: dict[str, Any]
+    kind: type[Batch], ids: Ids, row_splits: NDArray[np.int64], options: dict[str, Any]
 ) -> Batch:
-    """Return the batch that was pickled: the constructor's details have names."""
-    return kind(ids, row_splits, **details)
+    """Return the batch that was pickled: what the constructor takes by name."""
+    return kind(ids, row_splits, **options)
 
 
 def _checked_detail(name: str, array: NDArray[Any], n_tokens: int, n_rows: int) -> NDArray[Any]:

@@ -9,7 +9,7 @@ that come from them. Nothing here looks at the characters.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 
@@ -56,7 +56,9 @@ def texts_of(texts: Iterable[Any], missing: Missing, name: str = "texts") -> Str
             return _pandas_texts(texts, missing, name)
         if isinstance(texts, np.ndarray):
             texts = _numpy_texts(texts, name)
-        elif isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
+        elif isinstance(texts, (str, bytes, set, frozenset, Mapping)) or not isinstance(
+            texts, Iterable
+        ):  # those of a set have no order, and a mapping is not meant to be its keys
             raise TypeError(
                 f"{name}: expected an iterable of str, got a {type(texts).__name__}"
                 + ("; for one text use encode()" if isinstance(texts, str) else "")

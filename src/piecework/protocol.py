@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from piecework._numpy import np
+from piecework.errors import short_repr
 
 T = TypeVar("T", bound="Tokenizer")
 
@@ -104,6 +105,23 @@ def as_int(name: str, value: Any, *, minimum: int | None = None, maximum: int | 
     if maximum is not None and plain > maximum:
         raise ValueError(f"{name} must be at most {maximum}, not {plain}")
     return plain
+
+
+def as_flag(name: str, value: Any, expected: str = "a bool") -> bool:
+    """Return an argument as a plain bool, or raise an error that names it.
+
+    Examples
+    --------
+    >>> as_flag("lowercase", np.True_)
+    True
+    >>> as_flag("lowercase", "no")
+    Traceback (most recent call last):
+        ...
+    TypeError: lowercase: expected a bool, got 'no'
+    """
+    if type(value) is not bool and not isinstance(value, np.bool_):
+        raise TypeError(f"{name}: expected {expected}, got {short_repr(value)}")
+    return bool(value)
 
 
 def as_int_list(

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from piecework.trimming import Trimmer
 
 _CONTENT = Output("int32", None)
+_NO_WORDS = (str, bytes, set, frozenset, Mapping)  # which can be iterated over all the same
 _PLANS = 64  # that are remembered
 _COUNT_ON = 8  # times as many tokens, where those counted do not tell which text is longer
 _MOST_COUNTED = 1 << 14  # and if these don't, all
@@ -328,18 +329,18 @@ class _Readable(NamedTuple):
 def _split_words(name: str, rows: Any) -> tuple[list[str], NDArray[np.int64]]:
     """Return the words of all rows in one list, and where each row begins in it."""
     expected = "the words of a text, an iterable of str"
-    if isinstance(rows, (str, bytes)) or not isinstance(rows, Iterable):
+    if isinstance(rows, _NO_WORDS) or not isinstance(rows, Iterable):
         raise TypeError(f"{name}: expected rows of words, got {short_repr(rows)}")
     words: list[str] = []
     splits = [0]
     for row, text in enumerate(rows):
-        if isinstance(text, (str, bytes)) or not isinstance(text, Iterable):
+        if isinstance(text, _NO_WORDS) or not isinstance(text, Iterable):
             raise TypeError(f"{name}[{row}]: expected {expected}, got {short_repr(text)}")
-        words += text
+        own = list(text)
+        if set(map(type, own)) - {str}:
+            for i, word in enumerate(own):
+                if not isinstance(word, str):
+                    raise TypeError(f"{name}[{row}][{i}]: expected a str, got {short_repr(word)}")
+        words += own
         splits.append(len(words))
-        for i in range(splits[-2], splits[-1]):
-            if not isinstance(words[i], str):
-                raise TypeError(
-                    f"{name}[{row}][{i - splits[-2]}]: expected a str, got {short_repr(words[i])}"
-                )
     return words, np.array(splits, np.int64)

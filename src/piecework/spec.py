@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from piecework._numpy import np
 from piecework.errors import short_repr
+from piecework.protocol import as_flag
 from piecework.rules.rule_set import checked_name
 from piecework.vocabulary import Vocabulary, check_unk_token
 
@@ -250,14 +251,8 @@ def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _CHECKS[name](name, value) for name, value in options.items()}
 
 
-def _flag(name: str, value: object, expected: str = "a bool") -> bool:
-    if type(value) is not bool and not isinstance(value, np.bool_):
-        raise TypeError(f"{name}: expected {expected}, got {short_repr(value)}")
-    return bool(value)
-
-
 def _flag_or_none(name: str, value: object) -> bool | None:
-    return None if value is None else _flag(name, value, "a bool or None")
+    return None if value is None else as_flag(name, value, "a bool or None")
 
 
 def _text(name: str, value: object) -> str:
@@ -293,9 +288,9 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "unk_token": _text,
     "prefix": _text,
     "max_input_chars_per_word": _limit,
-    "lowercase": _flag,
+    "lowercase": as_flag,
     "strip_accents": _flag_or_none,
-    "clean_text": _flag,
-    "handle_chinese_chars": _flag,
+    "clean_text": as_flag,
+    "handle_chinese_chars": as_flag,
     "rules": _rules,
 }

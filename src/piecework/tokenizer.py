@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import os
+from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -31,6 +32,7 @@ from piecework.jobs import (
 )
 from piecework.postprocess import Truncation
 from piecework.pretrained import bert_spec, load_pretrained
+from piecework.protocol import as_flag
 from piecework.request import Request, RowMaker, checked_unit
 from piecework.spec import (
     NO_TEMPLATE,
@@ -138,6 +140,7 @@ class WordPieceTokenizer:
         self._encoder = self._encoding.encoder
         around = spec.template.around if spec.template else None
         self._around = Around(*around) if around else None
+        self._pad_id = _pad_id(spec)
         # Without the special tokens of a template, its texts stay: none, or the same one twice.
         self._nothing_around = NOTHING_AROUND if around or spec.template is None else None
 
@@ -273,6 +276,15 @@ class WordPieceTokenizer:
         return self._spec.vocabulary.ids[self._spec.unk_token]
 
     @property
+    def pad_id(self) -> int:
+        """The id of the padding token: what rows of a batch are filled up with.
+
+        That of the padding in the tokenizer.json, if it has any, else of [PAD] or <pad>; 0 where
+        there is no such token.
+        """
+        return self._pad_id
+
+    @property
     def prefix(self) -> str:
         """What a piece inside a word begins with."""
         return self._spec.prefix
@@ -355,18 +367,23 @@ class WordPieceTokenizer:
         """
         return self._encoding.matcher.match(_checked_text(word, "word"))
 
-    def tokenize(self, text: str) -> list[str]:
+    def tokenize(self, text: str, *, split_special_tokens: bool = False) -> list[str]:
         """Return the tokens of a text: those of :meth:`encode`, as strings."""
-        return list(map(self._tokens_by_id.__getitem__, self.encode(text)))
+        ids = self.encode(text, split_special_tokens=split_special_tokens)
+        return list(map(self._tokens_by_id.__getitem__, ids))
 
-    def encode(self, text: str, add_special: bool = False) -> list[int]:
-        """Return the ids of a text.
+    def encode(
+        self, text: str, add_special: bool = False, *, split_special_tokens: bool = False
+    ) -> list[int]:
+        """Return the ids of a text; :meth:`encode_text` takes a pair.
 
         Parameters
         ----------
         text : str
         add_special : bool
             Put the template's special tokens around it, [CLS] and [SEP] for BERT.
+        split_special_tokens : bool
+            Special tokens that are written in the text are read as plain text.
 
         Raises
         ------
@@ -378,11 +395,19 @@ class WordPieceTokenizer:
             For a lone surrogate where ``clean_text`` is off.
         """
         around = self._around if add_special else self._nothing_around
-        if around is None:
-            batch = self.encode_batch([_checked_text(text)], add_special=add_special)
-            ids: list[int] = batch[0].tolist()
+        encoder = self._encoder
+        if split_special_tokens:
+            encoder = self._encoding.encoder_for(
+                as_flag("split_special_tokens", split_special_tokens)
+            )
+        if around is None or type(add_special) is not bool:
+            ids: list[int] = self.encode_batch(
+                [_checked_text(text)],
+                add_special=add_special,
+                split_special_tokens=split_special_tokens,
+            )[0].tolist()
             return ids
-        return self._encoder.encode(text, *around)
+        return encoder.encode(text, *around)
 
     def encode_text(
         self,
@@ -489,7 +514,9 @@ class WordPieceTokenizer:
             Special tokens that are written in a text are read as plain text.
         max_length : int, optional
             The most tokens of a row, those of the template included; what is longer is cut. Of a
-            long text no more is read than it takes, unless what overflows is wanted.
+            long text no more is read than it takes, unless what overflows is wanted. Where two
+            texts have to share an odd number of tokens, the longer one keeps one more, so both are
+            counted until one ends. Words that are split already are all read.
         truncation : "longest_first", "only_first" or "only_second"
             Which text of a pair is cut. The first of these cuts the longer one until both are
             equally long, then both.
@@ -553,34 +580,45 @@ class WordPieceTokenizer:
         """
         effort, output = checked_effort(threads, memo_bytes), checked_output(dtype, out, self._spec)
         around = self._around if add_special else self._nothing_around
-        if around is not None and not (
-            return_offsets
-            or return_word_ids
-            or return_details
-            or is_split_into_words
-            or split_special_tokens
-            or return_overflow
-            or pairs is not None
-            or max_length is not None
+        if (
+            around is not None
+            and type(add_special) is bool
+            and not (
+                return_offsets
+                or return_word_ids
+                or return_details
+                or is_split_into_words
+                or split_special_tokens
+                or return_overflow
+                or pairs is not None
+                or max_length is not None
+            )
         ):
-            return encode_texts(self._encoder, texts_of(texts, missing), around, effort, output)
+            batch = encode_texts(self._encoder, texts_of(texts, missing), around, effort, output)
+            if self._pad_id:
+                batch.pad_id = self._pad_id
+            return batch
+        all_details = as_flag("return_details", return_details)
         request = Request(
-            add_special=add_special,
-            split_special=split_special_tokens,
-            split_words=is_split_into_words,
-            offsets=checked_unit(return_offsets or return_details),
-            word_ids=return_word_ids or return_details,
-            all_details=return_details,
+            add_special=as_flag("add_special", add_special),
+            split_special=as_flag("split_special_tokens", split_special_tokens),
+            split_words=as_flag("is_split_into_words", is_split_into_words),
+            offsets=checked_unit(return_offsets) or ("chars" if all_details else None),
+            word_ids=as_flag("return_word_ids", return_word_ids) or all_details,
+            all_details=all_details,
             truncation=None
             if max_length is None
             else Truncation(max_length, truncation, truncation_side, stride),
-            return_overflow=return_overflow,
+            return_overflow=as_flag("return_overflow", return_overflow),
             missing=missing,
         )
         self._checked_template(add_special)
         if pairs is None:
-            return self._row_maker.of_texts(texts, request, effort, output)
-        return self._row_maker.of_pairs(texts, pairs, request, effort, output)
+            batch = self._row_maker.of_texts(texts, request, effort, output)
+        else:
+            batch = self._row_maker.of_pairs(texts, pairs, request, effort, output)
+        batch.pad_id = self._pad_id
+        return batch
 
     def encode_utf8(
         self,
@@ -590,6 +628,7 @@ class WordPieceTokenizer:
         add_special: bool = False,
         return_offsets: bool | Literal["bytes"] = False,
         return_word_ids: bool = False,
+        split_special_tokens: bool = False,
         max_length: int | None = None,
         truncation_side: Side = "right",
         threads: int | None = None,
@@ -606,8 +645,8 @@ class WordPieceTokenizer:
         row_splits : int64 or int32 array, shape (n_rows + 1,)
             Row i is ``buffer[row_splits[i]:row_splits[i + 1]]``. The rows need not begin with the
             buffer, nor end with it.
-        add_special, return_offsets, return_word_ids, max_length, truncation_side
-            As for :meth:`encode_batch`, as are `threads`, `memo_bytes`, `dtype` and `out`.
+        add_special, return_offsets, return_word_ids, split_special_tokens
+            As for :meth:`encode_batch`, as are all others.
 
         Returns
         -------
@@ -635,6 +674,7 @@ class WordPieceTokenizer:
             add_special=add_special,
             return_offsets=return_offsets,
             return_word_ids=return_word_ids,
+            split_special_tokens=split_special_tokens,
             max_length=max_length,
             truncation_side=truncation_side,
             threads=threads,
@@ -648,6 +688,11 @@ class WordPieceTokenizer:
         array: Any,
         *,
         add_special: bool = False,
+        return_offsets: bool | Literal["bytes"] = False,
+        return_word_ids: bool = False,
+        split_special_tokens: bool = False,
+        max_length: int | None = None,
+        truncation_side: Side = "right",
         missing: Missing = "error",
         threads: int | None = None,
         memo_bytes: int | None = None,
@@ -656,7 +701,7 @@ class WordPieceTokenizer:
     ) -> Batch:
         """Return the ids of a string array of pyarrow.
 
-        The same as :meth:`encode_batch`, which takes these arrays among others. See
+        What :meth:`encode_batch` does, which takes these arrays among others. See
         :meth:`Batch.to_arrow` for the way back.
 
         Parameters
@@ -664,8 +709,8 @@ class WordPieceTokenizer:
         array : pyarrow Array or ChunkedArray
             Of ``string`` or ``large_string``, which are read in place, slices too; of
             ``string_view`` or a dictionary of strings, which are cast.
-        add_special, missing, threads, memo_bytes, dtype, out
-            As for :meth:`encode_batch`.
+        add_special, return_offsets, return_word_ids, split_special_tokens
+            As for :meth:`encode_batch`, as are all others.
 
         Raises
         ------
@@ -677,6 +722,11 @@ class WordPieceTokenizer:
         return self.encode_batch(
             arrow_texts(array, missing),
             add_special=add_special,
+            return_offsets=return_offsets,
+            return_word_ids=return_word_ids,
+            split_special_tokens=split_special_tokens,
+            max_length=max_length,
+            truncation_side=truncation_side,
             threads=threads,
             memo_bytes=memo_bytes,
             dtype=dtype,
@@ -688,6 +738,7 @@ class WordPieceTokenizer:
         texts: Iterable[str | None] | Any,
         *,
         add_special: bool = False,
+        split_special_tokens: bool = False,
         missing: Missing = "error",
         threads: int | None = None,
         memo_bytes: int | None = None,
@@ -696,7 +747,7 @@ class WordPieceTokenizer:
 
         Parameters
         ----------
-        texts, add_special, missing, threads, memo_bytes
+        texts, add_special, split_special_tokens, missing, threads, memo_bytes
             As for :meth:`encode_batch`, and so are the errors.
 
         Returns
@@ -711,8 +762,9 @@ class WordPieceTokenizer:
         array([4, 2, 5])
         """
         effort = checked_effort(threads, memo_bytes)
-        counts = count_tokens(self._encoder, texts_of(texts, missing), NOTHING_AROUND, effort)
-        pieces = self._checked_template(add_special).single
+        encoder = self._encoding.encoder_for(as_flag("split_special_tokens", split_special_tokens))
+        pieces = self._checked_template(as_flag("add_special", add_special)).single
+        counts = count_tokens(encoder, texts_of(texts, missing), NOTHING_AROUND, effort)
         n_copies = sum(isinstance(piece, SequencePiece) for piece in pieces)
         return counts * n_copies + (self.num_special_tokens() if add_special else 0)
 
@@ -961,6 +1013,13 @@ class WordPieceTokenizer:
 
 def _bert_spec(vocabulary: Vocabulary, /, **options: Any) -> TokenizerSpec:
     return bert_spec(vocabulary, **checked_options(options))
+
+
+def _pad_id(spec: TokenizerSpec) -> int:
+    if spec.file_padding is not None and type(pad_id := spec.file_padding.get("pad_id")) is int:
+        return pad_id
+    ids = ChainMap(spec.special_tokens, spec.vocabulary.ids)
+    return ids.get("[PAD]", ids.get("<pad>", 0))
 
 
 def _checked_text(text: object, name: str = "text") -> str:

@@ -15,7 +15,7 @@ from piecework._numpy import np
 from piecework.batch import Batch, PaddedBatch
 from piecework.decoding.pieces import piece_form
 from piecework.decoding.steps import AsList, RowDecoder, decoder_step
-from piecework.protocol import as_int_list
+from piecework.protocol import as_flag, as_int_list
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -89,7 +89,7 @@ class Decoder:
         ValueError, TypeError
             See :func:`piecework.check_ids`.
         """
-        skip_unknown = _skips(unknown)
+        skip_special, skip_unknown = as_flag("skip_special", skip_special), _skips(unknown)
         as_list = self._as_any_list if skip_unknown else self._as_list
         try:
             return self._table.join_row(ids, skip_special, skip_unknown, as_list)
@@ -109,7 +109,8 @@ class Decoder:
 
         Parameters
         ----------
-        rows : Batch, integer array of shape (n_rows, n_tokens), or iterable of what `decode` takes
+        rows : Batch, PaddedBatch, integer array of shape (n_rows, n_tokens), or iterable
+            An iterable of what `decode` takes.
         skip_special : bool
         unknown : "error" or "skip"
             As for :meth:`decode`.
@@ -119,7 +120,9 @@ class Decoder:
         ValueError, TypeError
             See :func:`piecework.check_ids`; the message names the row.
         """
-        skip_unknown = _skips(unknown)
+        skip_special, skip_unknown = as_flag("skip_special", skip_special), _skips(unknown)
+        if isinstance(rows, PaddedBatch):
+            rows = rows.input_ids
         if isinstance(rows, (str, bytes)) or not isinstance(rows, Iterable):
             raise TypeError(f"expected rows of ids, got {type(rows).__name__}")
         as_list = self._as_any_list if skip_unknown else self._as_list
