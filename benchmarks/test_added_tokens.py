@@ -1,28 +1,34 @@
-"""What added tokens cost texts that hold none of them, and how long they take to load.
+"""What added tokens cost texts that hold none of them, or many, and how long they take to load.
 
     pytest benchmarks/test_added_tokens.py
 
 `times plain` in the extra information is the time beside that of the same tokenizer without them,
-both timed in turns.
+both timed in turns. Texts that hold some are timed beside tokenizers, in turns too.
 """
 
 import json
 import random
+import re
 import statistics
 import time
+from collections import Counter
 from dataclasses import replace
 from functools import cache
 
 import pytest
 from corpora import documents_of_kind, n_bytes, vocabulary_file
+from races import benchmark_in_turn, differing, with_reported_times
+from tokenizers import Tokenizer
 
-from piecework import WordPieceTokenizer
+from piecework import NewToken, WordPieceTokenizer
+from piecework.bench import OURS
 from piecework.kernel_encoder import _Splitter
 from piecework.python_rows import RowEncoder
 from piecework.spec import AddedToken, TokenizerSpec
 from piecework.vocabulary import Vocabulary
 
 N_TOKENS = 20_000
+N_TEXTS = 2_000
 ROUNDS = 9
 
 
@@ -128,6 +134,47 @@ def test_text_without_added_tokens(benchmark, spec, kind, monkeypatch):
     benchmark(tokenizer.encode_batch, halves[0], threads=1)
     if benchmark.stats:  # none with --benchmark-disable
         benchmark.extra_info["MB/s"] = n_bytes(halves[0]) / benchmark.stats.stats.median / 1e6
+
+
+@with_reported_times
+@pytest.mark.parametrize("flag", ["normalized", "single_word", "special"])
+@pytest.mark.parametrize("kind", ["english", "multilingual"])
+def test_text_with_added_tokens(benchmark, kind, flag, rounds, monkeypatch, tmp_path):
+    """A thousand words of the text, not its most frequent ones, as added tokens."""
+    monkeypatch.setenv("TOKENIZERS_PARALLELISM", "false")
+    texts = documents_of_kind(kind)[:N_TEXTS]
+    plain = WordPieceTokenizer.from_pretrained("bert-base-uncased")
+    words = Counter(plain.normalize(word) for text in texts for word in re.findall(r"\w{5,}", text))
+    flags = {"normalized": flag != "special", flag: True}
+    chosen = [word for word, _ in words.most_common(1_500)[500:]]
+    ours = plain.add_tokens([NewToken(word, **flags) for word in chosen])
+    ours.save(tmp_path / "tokenizer.json")
+    theirs = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    batch = ours.encode_batch(texts)
+    encodings = theirs.encode_batch_fast(texts, add_special_tokens=False)
+    n_different = sum(
+        row.tolist() != encoding.ids for row, encoding in zip(batch, encodings, strict=True)
+    )
+    benchmark_in_turn(
+        benchmark,
+        {
+            "tokenizers": lambda: process_seconds(
+                lambda: theirs.encode_batch_fast(texts, add_special_tokens=False)
+            ),
+            OURS: lambda: process_seconds(lambda: ours.encode_batch(texts, threads=1)),
+        },
+        rounds=rounds,
+        text=kind,
+        what=f"text with {flag} tokens",
+        unit="ms",
+        ids=differing(n_different, len(texts)),
+    )
+
+
+def process_seconds(call):
+    start = time.process_time()
+    call()
+    return time.process_time() - start
 
 
 def test_load(benchmark, spec):
