@@ -13,7 +13,13 @@ import pytest
 from hard_strings import HARD_STRINGS
 from tokenizers import Encoding, Tokenizer
 
-from piecework import EncodedText, NewToken, TokenizerFileWarning, WordPieceTokenizer
+from piecework import (
+    EncodedText,
+    NewToken,
+    TokenizerFileWarning,
+    VocabularyWarning,
+    WordPieceTokenizer,
+)
 
 pytestmark = pytest.mark.skipif(
     helpers.HF_RULES != "huggingface", reason="1.0.0rc3 has no offsets and no overflow"
@@ -337,6 +343,30 @@ def test_rows_of_words_may_be_any_iterables(both, rows):
     got = tokenizer.encode_batch(rows, is_split_into_words=True, return_word_ids=True)
     assert got.tolist() == [encoding.ids for encoding in wanted]
     assert got.word_ids.tolist() == [word for encoding in wanted for word in encoding.word_ids]
+
+
+def test_a_template_may_have_an_id_of_no_token(both, tmp_path):
+    tokenizer, _ = both
+    path = tmp_path / "tokenizer.json"
+    tokenizer.save(path)
+    document = json.loads(path.read_text("utf-8"))
+    vocab = document["model"]["vocab"]
+    gap = vocab.pop("x")
+    document["added_tokens"] = []
+    document["post_processor"] = {
+        "type": "TemplateProcessing",
+        "single": [
+            {"SpecialToken": {"id": "X", "type_id": 0}},
+            {"Sequence": {"id": "A", "type_id": 0}},
+        ],
+        "pair": [{"Sequence": {"id": name, "type_id": 0}} for name in "AB"],
+        "special_tokens": {"X": {"id": "X", "ids": [gap], "tokens": ["<gap>"]}},
+    }
+    path.write_text(json.dumps(document), "utf-8")
+    wanted = Tokenizer.from_file(str(path)).encode("a b")
+    with pytest.warns(VocabularyWarning, match="1 ids below"):
+        encoded = WordPieceTokenizer.load(path).encode_text("a b", add_special=True)
+    assert (encoded.ids, encoded.tokens) == (wanted.ids, wanted.tokens)
 
 
 @pytest.mark.parametrize("name", ["add_special", "split_special_tokens"])

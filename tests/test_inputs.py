@@ -106,7 +106,7 @@ def test_what_holds_a_value_is_not_missing(tokenizer, value):
 @pytest.mark.parametrize(
     ("texts", "error", "message"),
     [
-        ("a text", TypeError, r"got a str; for one text use encode\(\)$"),
+        ("a text", TypeError, r"got a str; for one text use encode_text\(\)$"),
         (b"bytes", TypeError, "expected an iterable of str, got a bytes$"),
         (3, TypeError, "expected an iterable of str, got a int$"),
         ({"text": ["a"]}, TypeError, "expected an iterable of str, got a dict$"),

@@ -61,7 +61,7 @@ def texts_of(texts: Iterable[Any], missing: Missing, name: str = "texts") -> Str
         ):  # those of a set have no order, and a mapping is not meant to be its keys
             raise TypeError(
                 f"{name}: expected an iterable of str, got a {type(texts).__name__}"
-                + ("; for one text use encode()" if isinstance(texts, str) else "")
+                + ("; for one text use encode_text()" if isinstance(texts, str) else "")
             )
     return _object_texts(texts, missing, name)
 

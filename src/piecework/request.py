@@ -61,11 +61,9 @@ def checked_unit(return_offsets: object) -> str | None:
     ValueError
         For what is neither a bool nor "bytes".
     """
-    if return_offsets is False:
-        return None
-    if return_offsets is True:
-        return "chars"
-    if return_offsets == "bytes":
+    if isinstance(return_offsets, (bool, np.bool_)):
+        return "chars" if return_offsets else None
+    if isinstance(return_offsets, str) and return_offsets == "bytes":
         return "bytes"
     raise ValueError(
         f"return_offsets must be True, False or 'bytes', not {short_repr(return_offsets)}"

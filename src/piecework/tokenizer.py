@@ -463,7 +463,7 @@ class WordPieceTokenizer:
             threads=1,
         )
         n_texts = 1 if pair is None else 2
-        return EncodedText(batch, 0, self._tokens_by_id.__getitem__, n_texts=n_texts)
+        return EncodedText(batch, 0, self._names_by_id.__getitem__, n_texts=n_texts)
 
     def encode_batch(
         self,
@@ -980,6 +980,18 @@ class WordPieceTokenizer:
         # An added token may share its id with an entry (a sparse vocabulary): it decodes to itself.
         added = {token.id: self._form(token) for token in self._spec.added_tokens}
         return {**self._spec.vocabulary.tokens_by_id, **added}
+
+    @cached_property
+    def _names_by_id(self) -> dict[int, str]:
+        """The tokens by their ids, and those of the template that have an id of no token."""
+        template = self._spec.template or NO_TEMPLATE
+        of_template = {
+            id_: token
+            for piece in (*template.single, *template.pair)
+            if isinstance(piece, SpecialPiece)
+            for id_, token in zip(piece.ids, piece.tokens, strict=False)
+        }
+        return {**of_template, **self._tokens_by_id}
 
     def _form(self, token: AddedToken) -> str:
         """Return what an added token decodes to: what it is looked for by, as in the reference."""
