@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from itertools import product
 from typing import Any
 
@@ -162,6 +163,32 @@ def test_call_takes_options_in_a_dict_as_well(both):
 def test_call_refuses_what_transformers_refuses(both, args, options):
     real, ours = (compare.outcome(each, *args, **options) for each in both)
     assert type(ours.error) is refused_with(real.error), (real, ours)
+
+
+@pytest.mark.parametrize(
+    ("args", "options", "message"),
+    [
+        ((["a", None],), {}, r"text\[1\]: expected a str, got None"),
+        ((["a", "b"], ["c", 5]), {}, r"text_pair\[1\]: expected a str, got 5"),
+        (("a", ["c", "d"]), {}, r"text_pair: expected a str, got \['c', 'd'\]"),
+        (([b"abc"],), {}, r"text: expected .*, got \[b'abc'\]"),
+        (([("a", "b", "c")],), {}, r"text\[0\]: expected a pair of texts, got \('a', 'b', 'c'\)"),
+        (([["a"], 5],), {"is_split_into_words": True}, r"text\[1\]: expected a list of words"),
+        (("a",), {"padding": True, "padding_side": "top"}, r"padding_side: .* got 'top'"),
+        (("a",), {"padding": True, "pad_to_multiple_of": -2}, r"pad_to_multiple_of: .* got -2"),
+        (("a",), {"padding": True, "pad_to_multiple_of": 8.0}, r"pad_to_multiple_of must be an"),
+    ],
+)
+def test_errors_name_the_argument_and_the_row(both, args, options, message):
+    real, ours = (compare.outcome(each, *args, **options) for each in both)
+    assert type(ours.error) is type(real.error), (real, ours)
+    assert re.match(message, str(ours.error)), ours
+
+
+def test_rows_of_words_may_be_arrays(both):
+    words = [["hello"], np.array(["new", "york"], object), ("a", "b")]
+    real, ours = (each(words, is_split_into_words=True) for each in both)
+    compare.assert_same(real, ours)
 
 
 # ---- on purpose: docs/compat-transformers.md ----

@@ -368,3 +368,91 @@ def test_threads_with_different_options_do_not_meet(both):
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_encodings_are_of_the_texts_and_tokens_of_the_call(pair_of):
+    def tokens_after_a_change(tokenizer):
+        texts, pairs = ["hello world", "b"], ["c d", "e"]
+        words = [["hello", "world"], ["b"]]
+        calls = [
+            tokenizer(texts),
+            tokenizer(texts, pairs),
+            tokenizer(words, is_split_into_words=True),
+            tokenizer(words[0], is_split_into_words=True),
+        ]
+        texts[0], pairs[1], words[0][0] = "a b c d e", "x y", "a a a a"
+        words[1].append("z")
+        tokenizer.backend_tokenizer.add_tokens(["o w"])
+        return [
+            [each.tokens(row) for row in range(len(each.encodings))]
+            + [each.word_ids(row) for row in range(len(each.encodings))]
+            for each in calls
+        ]
+
+    assert same(pair_of(), tokens_after_a_change)
+
+
+@pytest.fixture
+def with_json(both, tmp_path):
+    """A folder with a tokenizer.json."""
+    real, _ = both
+    real.backend_tokenizer.save(str(tmp_path / "tokenizer.json"))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"cls_token": "[MASK]"},
+        {"sep_token": "[PAD]"},
+        {"cls_token": "[SEP]", "sep_token": "[CLS]"},
+        {"cls_token": "<new>"},
+        {"unk_token": "[MASK]"},
+        {"unk_token": "hello", "cls_token": "[UNK]"},
+        {"mask_token": "[PAD]"},
+    ],
+)
+@pytest.mark.parametrize("way", ["keyword", "configuration", "constructor"])
+def test_special_tokens_that_are_named_are_used(with_json, names, way):
+    from transformers import AutoTokenizer, BertTokenizer
+
+    from piecework.compat.transformers import PieceworkTokenizer
+
+    config = {"tokenizer_class": "BertTokenizer", "do_lower_case": True}
+    if way == "configuration":
+        config |= names
+    (with_json / "tokenizer_config.json").write_text(json.dumps(config), "utf-8")
+
+    def ids(kind):
+        if way == "constructor":
+            tokenizer = kind(tokenizer_file=str(with_json / "tokenizer.json"), **names)
+        else:
+            tokenizer = kind.from_pretrained(with_json, **(names if way == "keyword" else {}))
+        texts = ["hello \u2603", "a [MASK]"]
+        return tokenizer(texts)["input_ids"], tokenizer(*texts)["input_ids"]
+
+    kinds = [BertTokenizer, PieceworkTokenizer]
+    if way != "constructor":
+        kinds.append(AutoTokenizer)
+    elif "unk_token" in names:
+        pytest.skip("the real constructor does not heed it beside a tokenizer_file")
+    real, *others = map(ids, kinds)
+    assert others == [real] * len(others)
+
+
+def test_a_new_cls_token_is_used_once_it_is_saved(both, tmp_path):
+    def saved(tokenizer):
+        tokenizer = copy.deepcopy(tokenizer)
+        folder = tmp_path / type(tokenizer).__name__
+        tokenizer.add_special_tokens({"cls_token": "<c>"})
+        before = tokenizer("a")["input_ids"]
+        tokenizer.save_pretrained(folder)
+        return before, type(tokenizer).from_pretrained(folder)("a")["input_ids"]
+
+    same(both, saved)
+
+
+def test_lower_casing_may_be_told_by_position(both):
+    vocab = {"[UNK]": 0, "A": 1, "[CLS]": 2, "[SEP]": 3, "a": 4}
+    for flag in (True, False):
+        same(both, lambda each, flag=flag: type(each)(vocab, flag).encode("A a"))

@@ -14,6 +14,7 @@ from transformers.tokenization_utils_base import TruncationStrategy
 from transformers.utils import PaddingStrategy
 
 from piecework.compat.transformers.columns import Padding
+from piecework.protocol import as_int
 
 
 @dataclass
@@ -95,9 +96,13 @@ class Call:
         """Return how rows are filled up; None: not at all."""
         if self.padding_strategy == PaddingStrategy.DO_NOT_PAD:
             return None
+        if (multiple := as_int("pad_to_multiple_of", self.pad_to_multiple_of or 0)) < 0:
+            raise OverflowError(f"pad_to_multiple_of: expected at least 0, got {multiple}")
+        if self.padding_side not in (None, "right", "left"):
+            raise ValueError(f"padding_side: expected 'right' or 'left', got {self.padding_side!r}")
         return Padding(
             self.max_length if self.padding_strategy == PaddingStrategy.MAX_LENGTH else None,
-            self.pad_to_multiple_of or 1,
+            multiple or 1,
             tokenizer.padding_side if self.padding_side is None else self.padding_side,
             tokenizer.pad_token_id,
             tokenizer.pad_token_type_id,

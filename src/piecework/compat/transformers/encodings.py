@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from typing import Any, NamedTuple, overload
 
+from piecework import WordPieceTokenizer
 from piecework.compat.tokenizers import Encoding, Tokenizer
 from piecework.compat.transformers.columns import Padding
 from piecework.compat.transformers.inputs import Inputs
@@ -67,21 +68,25 @@ class Request(NamedTuple):
     Attributes
     ----------
     backend : Tokenizer
-        It is copied, not changed.
+        It is copied, not changed, and not used if it has another tokenizer by then.
+    tokenizer : WordPieceTokenizer
+        That of the call.
     inputs : Inputs
+        Not changed by anybody.
     options : mapping
         The arguments of ``WordPieceTokenizer.encode_batch``.
     padding : Padding or None
     """
 
     backend: Tokenizer
+    tokenizer: WordPieceTokenizer
     inputs: Inputs
     options: Mapping[str, Any]
     padding: Padding | None
 
     def make(self) -> list[Encoding]:
         """Encode the texts with all details."""
-        texts, pairs, _ = self.inputs
+        texts, pairs = self.inputs.texts, self.inputs.pairs
         encodings = self._facade().encode_batch(
             list(texts) if pairs is None else list(zip(texts, pairs, strict=True)),
             is_pretokenized=self.options.get("is_split_into_words", False),
@@ -93,7 +98,8 @@ class Request(NamedTuple):
 
     def _facade(self) -> Tokenizer:
         """Return a tokenizer that truncates and pads as the call did."""
-        facade, options = copy(self.backend), self.options
+        is_same = self.backend.tokenizer is self.tokenizer
+        facade, options = copy(self.backend) if is_same else Tokenizer(self.tokenizer), self.options
         facade.encode_special_tokens = options.get("split_special_tokens", False)
         facade.no_truncation()
         if "max_length" in options:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from piecework.errors import short_repr
+
 _EXPECTED = (
     "expected a str, a list of str or an array of them (a batch), a list of pairs of str, or with "
     "is_split_into_words a list of str or a list of such lists"
@@ -26,11 +28,33 @@ class Inputs(NamedTuple):
         The second texts.
     is_batched : bool
         False: there is one row, and it was not in a list.
+    is_split : bool
+        Rows are words.
     """
 
     texts: Sequence[Any]
     pairs: Sequence[Any] | None
     is_batched: bool
+    is_split: bool = False
+
+    def kept(self) -> Inputs:
+        """Return the same in lists of its own, which nobody changes, or raise a TypeError."""
+        pairs = self.pairs
+        return self._replace(
+            texts=self._copied("text", self.texts),
+            pairs=None if pairs is None else self._copied("text_pair", pairs),
+        )
+
+    def _copied(self, name: str, rows: Sequence[Any]) -> list[Any]:
+        if self.is_split:
+            return list(map(list, rows))
+        copied = list(rows)
+        if set(map(type, copied)) - {str}:
+            for row, text in enumerate(copied):
+                if not isinstance(text, str):
+                    place = f"{name}[{row}]" if self.is_batched else name
+                    raise TypeError(f"{place}: expected a str, got {short_repr(text)}")
+        return copied
 
 
 def read_inputs(text: Any, text_pair: Any, is_split_into_words: bool) -> Inputs:
@@ -47,9 +71,9 @@ def read_inputs(text: Any, text_pair: Any, is_split_into_words: bool) -> Inputs:
     if is_plain and type(text) is list and text and type(text[0]) is str:
         return Inputs(text, None, True)  # most calls
     if not _is_text_input(text):
-        raise ValueError(f"text: {_EXPECTED}, got {type(text).__name__}")
+        raise ValueError(f"text: {_EXPECTED}, got {short_repr(text)}")
     if text_pair is not None and not _is_text_input(text_pair):
-        raise ValueError(f"text_pair: {_EXPECTED}, got {type(text_pair).__name__}")
+        raise ValueError(f"text_pair: {_EXPECTED}, got {short_repr(text_pair)}")
     rows = _read_batch(text, text_pair) if _is_batch(text, is_split_into_words) else None
     if rows is None:
         # None is no second text. An empty one is one, as it is in a batch.
@@ -59,6 +83,7 @@ def read_inputs(text: Any, text_pair: Any, is_split_into_words: bool) -> Inputs:
     if is_split_into_words:
         _check_words("text", rows.texts)
         _check_words("text_pair", rows.pairs or ())
+        return rows._replace(is_split=True)
     return rows
 
 
@@ -109,14 +134,14 @@ def _holds_pairs(rows: Any, is_split_into_words: bool) -> bool:
 def _split_pairs(rows: Sequence[Any]) -> Inputs:
     for row, pair in enumerate(rows):
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-            raise TypeError(f"row {row} of text: expected a pair of texts, as row 0, got {pair!r}")
+            raise TypeError(f"text[{row}]: expected a pair of texts, got {short_repr(pair)}")
     return Inputs([first for first, _ in rows], [second for _, second in rows], True)
 
 
 def _check_words(name: str, rows: Sequence[Any]) -> None:
     for row, words in enumerate(rows):
-        if not isinstance(words, (list, tuple)):
+        if not isinstance(words, (list, tuple)) and not _is_array(words):
             raise TypeError(
-                f"row {row} of {name}: expected a list of words (is_split_into_words), got "
-                f"{type(words).__name__}"
+                f"{name}[{row}]: expected a list of words (is_split_into_words), got "
+                f"{short_repr(words)}"
             )

@@ -24,7 +24,7 @@ from piecework.compat.tokenizers import AddedToken as FacadeToken
 from piecework.compat.tokenizers import Tokenizer
 from piecework.errors import TokenizerFileWarning
 from piecework.folder_config import SPECIAL_TOKENS
-from piecework.spec import Template, TokenizerSpec
+from piecework.spec import SpecialPiece, Template, TokenizerSpec
 
 # BertTokenizer's name of each option.
 FLAGS = {
@@ -58,6 +58,8 @@ def make_tokenizer(
         As the readers of the files.
     """
     flags = {FLAGS[name]: value for name, value in options.items()}
+    if (unk_token := names.get("unk_token")) is not None:
+        flags["unk_token"] = str(unk_token)
     if (given := source.get("tokenizer_object")) is not None:
         return _with_flags(_from_object(given), flags)
     if (path := source.get("tokenizer_file")) is not None:
@@ -71,8 +73,6 @@ def make_tokenizer(
         )
     if (folder := _model_folder(vocab)) is not None:
         return _with_flags(WordPieceTokenizer.from_pretrained(folder), flags)
-    if (unk_token := names.get("unk_token")) is not None:
-        flags["unk_token"] = str(unk_token)
     is_path = isinstance(vocab, (str, os.PathLike))
     make = WordPieceTokenizer.from_vocab if is_path else WordPieceTokenizer
     return _with_template(make(vocab, **flags), names)
@@ -110,6 +110,8 @@ def _without_notice(read: Callable[[str], WordPieceTokenizer], source: str) -> W
 def _with_flags(tokenizer: WordPieceTokenizer, flags: Mapping[str, Any]) -> WordPieceTokenizer:
     """Return the tokenizer with other flags, where it has any: BERT's normalizer."""
     spec = tokenizer.spec
+    if flags.get("unk_token") not in spec.vocabulary.ids:
+        flags = {name: value for name, value in flags.items() if name != "unk_token"}
     changed = {name: value for name, value in flags.items() if getattr(spec, name) != value}
     if not changed or spec.steps is not None:
         return tokenizer
@@ -124,6 +126,31 @@ def _with_template(tokenizer: WordPieceTokenizer, names: Mapping[str, Any]) -> W
         return tokenizer
     template = Template.bert(*((token, ids[token]) for token in tokens))
     return WordPieceTokenizer.from_spec(replace(tokenizer.spec, template=template))
+
+
+def with_named_template(spec: TokenizerSpec, names: Mapping[str, Any]) -> TokenizerSpec:
+    """Return the spec with BERT's template over the cls_token and sep_token given.
+
+    Of a tokenizer with other steps or another template than BERT's these are names of tokens only,
+    and the spec comes back as it is.
+    """
+    template = spec.template
+    if template is None or spec.steps is not None:
+        return spec
+    special = [piece for piece in template.single if isinstance(piece, SpecialPiece)]
+    if len(special) != 2 or any(len(piece.ids) != 1 for piece in special):
+        return spec
+    now = [(piece.tokens[0], piece.ids[0]) for piece in special]
+    if replace(template, post_processor=None) != Template.bert(*now):
+        return spec
+    ids = {**spec.vocabulary.ids, **{token.content: token.id for token in spec.added_tokens}}
+    wanted = [
+        (str(names[key]), ids[str(names[key])])
+        if names.get(key) is not None and str(names[key]) in ids
+        else as_it_is
+        for key, as_it_is in zip(("cls_token", "sep_token"), now, strict=True)
+    ]
+    return spec if wanted == now else replace(spec, template=Template.bert(*wanted))
 
 
 def default_settings(spec: TokenizerSpec, file: str | None) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from copy import copy
-from functools import wraps
+from functools import lru_cache, wraps
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, cast
 
@@ -49,7 +49,8 @@ class PieceworkTokenizer(PreTrainedTokenizerBase):  # type: ignore[misc]  # Any 
         tokenizer.json with another normalizer than BERT's.
     **kwargs
         Those of ``PreTrainedTokenizerBase``: special tokens, `model_max_length`, `padding_side` and
-        so on. A special token that the vocabulary lacks is added.
+        so on. A special token that the vocabulary lacks is added; `cls_token`, `sep_token` and
+        `unk_token` are used where the tokenizer has BERT's steps and template.
 
     Raises
     ------
@@ -76,7 +77,9 @@ class PieceworkTokenizer(PreTrainedTokenizerBase):  # type: ignore[misc]  # Any 
     vocab_files_names: ClassVar = {"vocab_file": "vocab.txt", "tokenizer_file": "tokenizer.json"}
     model_input_names: ClassVar = loading.BERT_INPUT_NAMES
 
-    def __init__(self, vocab: Any = None, **kwargs: Any) -> None:
+    def __init__(self, vocab: Any = None, do_lower_case: bool | None = None, **kwargs: Any) -> None:
+        if do_lower_case is not None:
+            kwargs["do_lower_case"] = do_lower_case
         source = {"vocab": vocab, **{name: kwargs.pop(name, None) for name in _SOURCES[:2]}}
         source["vocab_file"] = kwargs.pop("vocab_file", None)
         options = {name: kwargs.pop(name) for name in loading.FLAGS if name in kwargs}
@@ -93,6 +96,9 @@ class PieceworkTokenizer(PreTrainedTokenizerBase):  # type: ignore[misc]  # Any 
         )
         if missing:
             self.add_tokens(missing)
+        named_spec = loading.with_named_template(self.wordpiece.spec, kwargs)
+        if named_spec is not self.wordpiece.spec:
+            self._backend = Tokenizer(WordPieceTokenizer.from_spec(named_spec))
 
     @classmethod
     def from_pretrained(
@@ -150,6 +156,11 @@ class PieceworkTokenizer(PreTrainedTokenizerBase):  # type: ignore[misc]  # Any 
         return self._backend
 
     @property
+    def _tokenizer(self) -> Tokenizer:
+        # What transformers itself looks into, its pipeline for entities for one.
+        return self._backend
+
+    @property
     def is_fast(self) -> bool:
         """Whether it gives offsets and word ids: True."""
         return True
@@ -180,9 +191,7 @@ class PieceworkTokenizer(PreTrainedTokenizerBase):  # type: ignore[misc]  # Any 
         return len(self.wordpiece.spec.vocabulary.ids)
 
     def __len__(self) -> int:
-        ids = self.wordpiece.spec.vocabulary.ids
-        added = self.wordpiece.spec.added_tokens
-        return len(ids) + sum(token.content not in ids for token in added)
+        return _n_tokens(self.wordpiece)
 
     def get_vocab(self) -> dict[str, int]:
         """Return the tokens and their ids, added ones included."""
@@ -303,11 +312,13 @@ class PieceworkTokenizer(PreTrainedTokenizerBase):  # type: ignore[misc]  # Any 
     def _encode_plus(self, text: Any, text_pair: Any = None, **kwargs: Any) -> BatchEncoding:
         """Encode what `__call__` was given; `kwargs` are the fields of a `Call`."""
         call = Call.read(kwargs)
-        inputs = read_inputs(text, text_pair, call.is_split_into_words)
+        # Encodings are made later, of the texts of now.
+        inputs = read_inputs(text, text_pair, call.is_split_into_words).kept()
         names, padding = call.column_names(self.model_input_names), call.padding(self)
         options = call.encode_options(self)
         options["return_details"] = self._needs_details(names, inputs.pairs is not None)
-        batch = self.wordpiece.encode_batch(inputs.texts, inputs.pairs, **options)
+        wordpiece = self.wordpiece
+        batch = wordpiece.encode_batch(inputs.texts, inputs.pairs, **options)
         is_list = call.return_tensors is None
         make = columns.lists if is_list else columns.arrays
         data: dict[str, Any] = make(batch, names, padding)
@@ -320,7 +331,7 @@ class PieceworkTokenizer(PreTrainedTokenizerBase):  # type: ignore[misc]  # Any 
             self._warn_of_length(batch, call.verbose)
         if not is_list:
             data = columns.as_tensors(data, call.return_tensors)
-        request = Request(self._backend, inputs, options, padding)
+        request = Request(self._backend, wordpiece, inputs, options, padding)
         if call.return_overflowing_tokens:
             request.check()
         encodings = Encodings(len(batch), request.make)
@@ -370,9 +381,12 @@ class PieceworkTokenizer(PreTrainedTokenizerBase):  # type: ignore[misc]  # Any 
         """
         if isinstance(token_ids, Mapping):
             token_ids = token_ids["input_ids"]
-        token_ids = to_py_obj(token_ids)
+        if type(token_ids) is not list or set(map(type, token_ids)) - {list}:  # most are rows
+            token_ids = to_py_obj(token_ids)
         if isinstance(token_ids, int):
             token_ids = [token_ids]
+        if isinstance(token_ids, str):
+            raise TypeError(f"token_ids: expected ids, got {token_ids!r}")
         is_batch = len(token_ids) > 0 and isinstance(token_ids[0], (list, tuple))
         rows = token_ids if is_batch else [token_ids]
         _check_not_negative(rows)
@@ -422,6 +436,12 @@ def _name_class(config: Path) -> None:
     document["tokenizer_class"] = "PreTrainedTokenizerFast"
     text = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False)
     config.write_text(f"{text}\n", "utf-8")
+
+
+@lru_cache(maxsize=8)  # asked for at every step of some training loops
+def _n_tokens(tokenizer: WordPieceTokenizer) -> int:
+    ids = tokenizer.spec.vocabulary.ids
+    return len(ids) + sum(token.content not in ids for token in tokenizer.spec.added_tokens)
 
 
 def _of_one_row(column: list[Any]) -> Any:
