@@ -92,11 +92,10 @@ def _read_pieces(part: Part, key: str, sequences: str) -> TemplatePieces:
 def _read_special_token(definitions: Part, token: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
     definition = definitions.part(token)
     tokens, ids = definition.field("tokens", list), definition.field("ids", list)
-    if len(tokens) != len(ids) or {*map(type, tokens)} != {str} or {*map(type, ids)} != {int}:
-        raise ValueError(
-            f"{definitions.name(token)}: expected as many tokens as ids, got "
-            f"{shown(tokens)} and {shown(ids)}"
-        )
+    # As many of one as of the other, or not: the reference takes both.
+    for name, values, kind in (("tokens", tokens, str), ("ids", ids, int)):
+        if not {*map(type, values)} <= {kind}:
+            definition.malformed(name, f"an array of {kind.__name__}")
     return tuple(tokens), tuple(ids)
 
 

@@ -7,22 +7,36 @@ Made once for each WordPieceTokenizer and shared by copies of the facade. It kno
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from enum import Enum
 from functools import cached_property
 from typing import Any
 
 from piecework.added_tokens import NewToken, count_added_tokens
 from piecework.pipeline import Pipeline
-from piecework.spec import NO_TEMPLATE, AddedToken, SpecialPiece, Template, TemplatePieces
+from piecework.spec import (
+    NO_TEMPLATE,
+    AddedToken,
+    SequencePiece,
+    SpecialPiece,
+    Template,
+    TemplatePieces,
+)
 from piecework.tokenizer import WordPieceTokenizer
 from piecework.tokenizer_json import to_json
 
 PARTS = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "model")
 _OWN_KEY = "piecework"  # of the model: what the reference has no place for
 
-# Roberta's post-processor says type 0 of all that it puts around, what overflows included.
-_ROBERTA = "RobertaProcessing"
+
+class Processing(Enum):
+    """How a post-processor puts a text into its template."""
+
+    NONE = "none"  # there is none
+    TEMPLATE = "TemplateProcessing"
+    BERT = "BertProcessing"
+    ROBERTA = "RobertaProcessing"  # says type 0 of all, what overflows included
 
 
 class Behind:
@@ -41,11 +55,18 @@ class Behind:
         """What is put around texts; nothing, where the tokenizer has no template."""
         return self.tokenizer.spec.template or NO_TEMPLATE
 
-    @property
-    def is_roberta(self) -> bool:
-        """Whether the post-processor of the file is Roberta's."""
-        written = self.template.post_processor
-        return written is not None and written.get("type") == _ROBERTA
+    @cached_property
+    def processing(self) -> Processing:
+        """What the post-processor does, the last one of a sequence."""
+        template = self.template
+        written = template.post_processor
+        if template == NO_TEMPLATE:
+            return Processing.NONE
+        while written is not None and written.get("type") == "Sequence":
+            written = written["processors"][-1] if written["processors"] else None
+        if written is None or written["type"] not in (each.value for each in Processing):
+            return Processing.TEMPLATE
+        return Processing(written["type"])
 
     @property
     def pipeline(self) -> Pipeline:
@@ -61,12 +82,17 @@ class Behind:
         """Return the template of one text or of a pair."""
         return self.template.pair if is_pair else self.template.single
 
+    def names_all(self, is_pair: bool) -> bool:
+        """Return whether the template has a place for each text."""
+        pieces = self.pieces(is_pair)
+        named = {piece.sequence for piece in pieces if isinstance(piece, SequencePiece)}
+        return len(named) == (2 if is_pair else 1)
+
     def n_special(self, is_pair: bool, add_special: bool = True) -> int:
         """Return how many tokens the template adds."""
         if not add_special:
             return 0
-        special = (each for each in self.pieces(is_pair) if isinstance(each, SpecialPiece))
-        return sum(len(each.ids) for each in special)
+        return sum(len(piece.ids) for piece in _special_pieces(self.pieces(is_pair)))
 
     @cached_property
     def token_strings(self) -> Mapping[int, str]:
@@ -79,21 +105,23 @@ class Behind:
         return strings
 
     @cached_property
-    def template_strings(self) -> Mapping[int, str]:
-        """The strings of the template's special tokens, which it says itself."""
-        pieces = (*self.template.single, *self.template.pair)
-        special = (each for each in pieces if isinstance(each, SpecialPiece))
-        return {
-            id_: token
-            for piece in special
-            for id_, token in zip(piece.ids, piece.tokens, strict=True)
-        }
-
-    @cached_property
     def is_as_written(self) -> bool:
         """Whether the template's tokens are those of the vocabulary."""
         strings = self.token_strings
-        return all(strings.get(id_) == token for id_, token in self.template_strings.items())
+        return all(
+            [strings.get(id_) for id_ in piece.ids] == list(piece.tokens)
+            for piece in _special_pieces(self.template.single + self.template.pair)
+        )
+
+    def template_strings(self, is_pair: bool) -> list[str] | None:
+        """Return the strings of the special tokens in their order, which the template says.
+
+        None: there are not as many as ids.
+        """
+        pieces = list(_special_pieces(self.pieces(is_pair)))
+        if any(len(piece.ids) != len(piece.tokens) for piece in pieces):
+            return None
+        return [token for piece in pieces for token in piece.tokens]
 
     @cached_property
     def by_text(self) -> Mapping[int, AddedToken]:
@@ -110,6 +138,26 @@ class Behind:
             or token.rstrip
             or in_vocabulary.get(id_, self.token_strings[id_]) != self.token_strings[id_]
         }
+
+    def plain_tokens(self, ids: list[int]) -> list[str] | None:
+        """Return the strings of the tokens of a row; None, where ids do not tell all of them."""
+        if not self.is_as_written:
+            return None
+        if (by_text := self.by_text) and not by_text.keys().isdisjoint(ids):
+            return None
+        return self.strings_of(ids)
+
+    @cached_property
+    def textless_pair(self) -> WordPieceTokenizer | None:
+        """A tokenizer that makes of any text what the template makes of a pair, if it names none.
+
+        None, if the template of a pair has a place for a text.
+        """
+        pieces = self.template.pair
+        if any(isinstance(piece, SequencePiece) for piece in pieces):
+            return None
+        template = replace(self.template, single=pieces)
+        return WordPieceTokenizer.from_spec(replace(self.tokenizer.spec, template=template))
 
     def matched(self, text: str, *, split_special: bool) -> dict[tuple[int, int, int], str]:
         """Return what the added tokens of a text have matched, by id, start and stop."""
@@ -171,3 +219,7 @@ class Behind:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.tokenizer,)
+
+
+def _special_pieces(pieces: TemplatePieces) -> Iterator[SpecialPiece]:
+    return (piece for piece in pieces if isinstance(piece, SpecialPiece))

@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 T = TypeVar("T")
+_READ_AS_THEY_ARE: set[type] = {list, tuple, range}
 
 
 def encode_groups(call: Call, groups: Sequence[Group]) -> list[Encoding]:
     """Return the encodings of a batch in the order of its rows."""
-    encoded = [TextRows.of(call, group.texts, group.pairs) for group in groups]
+    encoded = [TextRows.of(call, group.texts, group.pairs, group.rows) for group in groups]
     if (padding := call.state.padding) is not None:
         target = padding.target(length for rows in encoded for length in rows.lengths())
         for rows in encoded:
@@ -51,8 +52,14 @@ def post_processed(state: State, texts: tuple[Columns, ...], add_special: bool) 
 def decode_rows(state: State, rows: Any, skip_special_tokens: bool) -> list[str]:
     """Return the texts of rows of ids; ids that no token has are left out."""
     skip_special = checked("skip_special_tokens", skip_special_tokens, bool)
+    decode_batch = state.behind.tokenizer.decode_batch
+    if isinstance(rows, (list, tuple)) and set(map(type, rows)) <= _READ_AS_THEY_ARE:
+        try:
+            return decode_batch(rows, skip_special)
+        except (TypeError, ValueError):
+            pass  # for an id that is none, or beyond the vocabulary: looked at below
     ids = [_checked_ids(row) for row in checked_sequence("sequences", rows)]
-    return state.behind.tokenizer.decode_batch(ids, skip_special, unknown="skip")
+    return decode_batch(ids, skip_special, unknown="skip")
 
 
 def _checked_ids(ids: Any) -> NDArray[Any]:

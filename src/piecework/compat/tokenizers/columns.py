@@ -166,7 +166,8 @@ def truncated(columns: Columns, max_length: int, stride: int, side: Side) -> Col
         return replace(EMPTY, overflowing=(columns,))
     if stride >= max_length:
         raise ValueError(
-            f"stride={stride}: expected less than the {max_length} tokens that are kept of a text"
+            f"stride={stride}: expected less than {max_length}, the number of tokens that stay of "
+            f"a text of {n_tokens}"
         )
     windows = _windows(n_tokens, max_length, max_length - stride)
     if side == "left":

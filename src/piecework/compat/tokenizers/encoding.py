@@ -44,6 +44,9 @@ class Rows(Protocol):
     def array(self, name: str, row: int) -> NDArray[Any]:
         """Return one of :data:`piecework.compat.tokenizers.columns.ARRAYS`."""
 
+    def listed(self, name: str, row: int) -> list[Any]:
+        """Return the same as a list."""
+
     def tokens(self, row: int) -> list[str]:
         """Return the tokens as strings."""
 
@@ -92,14 +95,15 @@ class Encoding:
     @classmethod
     def _views(cls, rows: Rows, n_rows: int) -> list[Encoding]:
         """Return an encoding for each row."""
-        encodings = []
-        for row in range(n_rows):
-            encoding = cls.__new__(cls)
-            encoding._columns = None
-            encoding._rows = rows
-            encoding._row = row
-            encodings.append(encoding)
-        return encodings
+        return [cls._view(rows, row) for row in range(n_rows)]
+
+    @classmethod
+    def _view(cls, rows: Rows, row: int) -> Encoding:
+        encoding = cls.__new__(cls)
+        encoding._columns = None
+        encoding._rows = rows
+        encoding._row = row
+        return encoding
 
     def _array(self, name: str) -> NDArray[Any]:
         columns = self._columns
@@ -107,6 +111,13 @@ class Encoding:
             return self._rows.array(name, self._row)
         array: NDArray[Any] = getattr(columns, name)
         return array
+
+    def _listed(self, name: str) -> list[Any]:
+        columns = self._columns
+        if columns is None:
+            return self._rows.listed(name, self._row)
+        listed: list[Any] = getattr(columns, name).tolist()
+        return listed
 
     def _whole(self) -> Columns:
         """Return all columns."""
@@ -126,12 +137,12 @@ class Encoding:
     @property
     def ids(self) -> list[int]:
         """The ids."""
-        return self._array("ids").tolist()  # type: ignore[no-any-return]
+        return self._listed("ids")
 
     @property
     def type_ids(self) -> list[int]:
         """The type ids: what the template says for each part."""
-        return self._array("type_ids").tolist()  # type: ignore[no-any-return]
+        return self._listed("type_ids")
 
     @property
     def tokens(self) -> list[str]:
@@ -142,8 +153,7 @@ class Encoding:
     @property
     def word_ids(self) -> list[int | None]:
         """The number of the word that each token belongs to."""
-        words = self._array("word_ids").tolist()
-        return [None if word == NO_WORD else word for word in words]
+        return [None if word == NO_WORD else word for word in self._listed("word_ids")]
 
     @property
     def words(self) -> list[int | None]:
@@ -155,18 +165,17 @@ class Encoding:
     @property
     def offsets(self) -> list[tuple[int, int]]:
         """The place of each token in its text, in code points."""
-        offsets = self._array("offsets")
-        return list(zip(offsets[:, 0].tolist(), offsets[:, 1].tolist(), strict=True))
+        return list(map(tuple, self._listed("offsets")))
 
     @property
     def special_tokens_mask(self) -> list[int]:
         """1 for the tokens of the template and for padding."""
-        return self._array("special_tokens_mask").tolist()  # type: ignore[no-any-return]
+        return self._listed("special_tokens_mask")
 
     @property
     def attention_mask(self) -> list[int]:
         """0 for padding."""
-        return self._array("attention_mask").tolist()  # type: ignore[no-any-return]
+        return self._listed("attention_mask")
 
     @property
     def sequence_ids(self) -> list[int | None]:

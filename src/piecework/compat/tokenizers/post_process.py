@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from piecework.compat.tokenizers.behind import Behind
+from piecework._numpy import np
+from piecework.compat.tokenizers.behind import Behind, Processing
 from piecework.compat.tokenizers.columns import (
     Columns,
     Pad,
@@ -40,19 +41,30 @@ def budget(behind: Behind, truncation: Truncation, *, is_pair: bool, add_special
 
 
 def put_together(
-    behind: Behind, texts: tuple[Columns, ...], truncation: Truncation | None, *, add_special: bool
+    behind: Behind,
+    texts: tuple[Columns, ...],
+    truncation: Truncation | None,
+    *,
+    add_special: bool,
+    row: int | None = None,
 ) -> Columns:
     """Return one encoding of the tokens of a text or of a pair, truncated and in the template.
 
     Raises
     ------
     ValueError
-        For a truncation that can't be done.
+        For a truncation that can't be done; it names the row, if that is given.
     """
     is_pair = len(texts) == 2
     if truncation is not None:
         most = budget(behind, truncation, is_pair=is_pair, add_special=add_special)
-        texts = _truncated(texts, most, truncation)
+        try:
+            texts = _truncated(texts, most, truncation)
+        except ValueError as error:
+            place = "" if row is None else f"row {row}: "
+            raise ValueError(f"{place}max_length={truncation.max_length}: {error}") from None
+    if behind.processing is Processing.NONE:
+        return _side_by_side(texts)
     return _in_template(behind, texts, add_special=add_special)
 
 
@@ -68,11 +80,11 @@ def _truncated(
     elif truncation.strategy != "longest_first":
         which = ("only_first", "only_second").index(truncation.strategy)
         if which == len(texts):
-            raise ValueError("truncation: strategy 'only_second' needs a pair, got one text")
+            raise ValueError("strategy 'only_second' needs a pair, got one text")
         if lengths[which] <= excess:
             raise ValueError(
-                f"truncation: {excess} tokens have to go, and strategy {truncation.strategy!r} "
-                f"takes them from a text of {lengths[which]}, which has to keep one"
+                f"{excess} tokens have to go, and strategy {truncation.strategy!r} takes them "
+                f"from a text of {lengths[which]}, which has to keep one"
             )
         lengths[which] -= excess
     elif len(texts) == 1:
@@ -93,10 +105,22 @@ def _longest_first(first: int, second: int, most: int) -> list[int]:
     return [shorter, longer] if first <= second else [longer, shorter]
 
 
+def _side_by_side(texts: tuple[Columns, ...]) -> Columns:
+    """Return what is made of texts without a post-processor: one stays as it is.
+
+    What overflows of a pair is not told of which text it is.
+    """
+    if len(texts) == 1:
+        return texts[0]
+    return all_joined(text.of_sequence(number) for number, text in enumerate(texts))
+
+
 def _in_template(behind: Behind, texts: tuple[Columns, ...], *, add_special: bool) -> Columns:
     if behind.template.trim_offsets:
         texts = tuple(_trimmed(text, behind.template.add_prefix_space) for text in texts)
     sequences = [_as_sequence(text, number) for number, text in enumerate(texts)]
+    if add_special and behind.processing is not Processing.TEMPLATE:
+        sequences = [_anew(text, number) for number, text in enumerate(sequences)]
     parts = []
     for piece in behind.pieces(len(texts) == 2):
         if not isinstance(piece, SpecialPiece):
@@ -104,16 +128,30 @@ def _in_template(behind: Behind, texts: tuple[Columns, ...], *, add_special: boo
             if number == len(sequences):
                 raise ValueError("the template of one text names $B, and there is no second text")
             parts.append(sequences[number].of_type(piece.type_id))
-            if behind.is_roberta and add_special:
+            if behind.processing is Processing.ROBERTA and add_special:
                 parts[-1] = _with_overflow_of_type(parts[-1], piece.type_id)
         elif add_special:
-            each = zip(piece.ids, piece.tokens, strict=True)
-            parts.append(
-                all_joined(
-                    inserted(Pad(id_, piece.type_id, token), 1, attention=1) for id_, token in each
-                )
-            )
+            parts.append(_special(piece))
     return all_joined(parts)
+
+
+def _special(piece: SpecialPiece) -> Columns:
+    """Return the special tokens of a template, which may have more or fewer strings than ids."""
+    columns = inserted(Pad(type_id=piece.type_id), len(piece.ids), attention=1)
+    return replace(columns, ids=np.array(piece.ids, np.int64), tokens=list(piece.tokens))
+
+
+def _anew(text: Columns, number: int) -> Columns:
+    """Return a text as BERT's and Roberta's processors see it: padding in it is text to them."""
+    overflowing = tuple(_anew(replace(each, overflowing=()), number) for each in text.overflowing)
+    n_tokens = len(text)
+    return replace(
+        text,
+        special_tokens_mask=np.zeros(n_tokens, np.int64),
+        attention_mask=np.ones(n_tokens, np.int64),
+        sequences={number: (0, n_tokens)},
+        overflowing=overflowing,
+    )
 
 
 def _trimmed(text: Columns, add_prefix_space: bool) -> Columns:

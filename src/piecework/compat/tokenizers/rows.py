@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from piecework._numpy import np
 from piecework.batch import Batch
-from piecework.compat.tokenizers.behind import Behind
+from piecework.compat.tokenizers.behind import Behind, Processing
 from piecework.compat.tokenizers.columns import ARRAYS, NO_WORD, Columns, Pad, padded
 from piecework.compat.tokenizers.post_process import put_together
 from piecework.compat.tokenizers.state import Padding, State, Truncation
@@ -45,25 +45,30 @@ class Call:
 
     def encode(self, texts: Sequence[Any], pairs: Sequence[Any] | None, *, details: bool) -> Batch:
         """Return the tokens of texts or of pairs, truncated, with the template."""
-        behind = self.behind
-        options: dict[str, Any] = {}
+        behind, tokenizer = self.behind, self.behind.tokenizer
+        # A tokenizer without a template adds nothing here, as in the reference.
+        add_special = self.add_special and tokenizer.spec.template is not None
+        options: dict[str, Any] = {"add_special": add_special, "return_details": details}
+        if pairs is not None and (textless := behind.textless_pair) is not None:
+            return self._encode(
+                textless, [[] if self.is_pretokenized else ""] * len(texts), None, **options
+            )
         if (cut := self.truncation) is not None:
-            options = {
+            options |= {
                 "max_length": cut.max_length,
                 "truncation": cut.strategy,
                 "truncation_side": cut.side,
                 "stride": cut.stride,
             }
-        # A tokenizer without a template adds nothing here, as in the reference.
-        add_special = self.add_special and behind.tokenizer.spec.template is not None
-        return self._encode(
-            behind.tokenizer,
-            texts,
-            pairs,
-            add_special=add_special,
-            return_details=details,
-            **options,
-        )
+        return self._encode(tokenizer, texts, pairs, **options)
+
+    @property
+    def has_types(self) -> bool:
+        """Whether the second text has a type of its own before a post-processor sees it.
+
+        The reference gives none where it gives no offsets.
+        """
+        return self.has_offsets or self.behind.processing is not Processing.NONE
 
     def content(self, texts: Sequence[Any]) -> Batch:
         """Return the tokens of texts, whole and without a template."""
@@ -95,8 +100,10 @@ class TextRows:
     pairs : the same, optional
     batch : Batch
         Their tokens; with all details, if the call has offsets.
-    is_trimmed : bool
-        Whether the offsets may be without the white space that a token has.
+    is_content : bool
+        Whether they are texts alone, to be put into a template later.
+    numbers : sequence of int, optional
+        The numbers of the rows in the caller's batch.
 
     Notes
     -----
@@ -110,22 +117,39 @@ class TextRows:
         pairs: Sequence[Any] | None,
         batch: Batch,
         *,
-        is_trimmed: bool,
+        is_content: bool = False,
+        numbers: Sequence[int] | None = None,
     ) -> None:
         self._call = call
         self._texts = texts
         self._pairs = pairs
         self._batch = batch
-        self._is_trimmed = is_trimmed
+        self._is_content = is_content
+        self._numbers = numbers
         self._splits: list[int] = batch.row_splits.tolist()
         self._padding: Padding | None = None
         self._target = 0
 
     @classmethod
-    def of(cls, call: Call, texts: Sequence[Any], pairs: Sequence[Any] | None) -> TextRows:
-        """Encode texts or pairs."""
+    def of(
+        cls,
+        call: Call,
+        texts: Sequence[Any],
+        pairs: Sequence[Any] | None,
+        numbers: Sequence[int] | None = None,
+    ) -> TextRows:
+        """Encode texts or pairs.
+
+        Raises
+        ------
+        ValueError
+            For a truncation that can't be done.
+        """
         batch = call.encode(texts, pairs, details=call.has_offsets)
-        return cls(call, texts, pairs, batch, is_trimmed=call.behind.template.trim_offsets)
+        rows = cls(call, texts, pairs, batch, numbers=numbers)
+        if pairs is not None and call.truncation is not None and call.truncation.stride:
+            _ = rows._overflow  # whether there is any, with this stride, hangs on both texts
+        return rows
 
     def __len__(self) -> int:
         return len(self._splits) - 1
@@ -153,10 +177,16 @@ class TextRows:
         filled[start : start + len(array)] = array
         return filled
 
+    def listed(self, name: str, row: int) -> list[Any]:
+        """Return one of the arrays of a row as a list, padding included."""
+        listed: list[Any] = self.array(name, row).tolist()
+        return listed
+
     def tokens(self, row: int) -> list[str]:
         """Return the tokens of a row as strings, padding included."""
         tokens = self._strings(row)
-        n_missing = self._target - len(tokens)
+        # Not of the strings: a template may have more of them than ids, or fewer.
+        n_missing = self._target - (self._splits[row + 1] - self._splits[row])
         if n_missing <= 0 or self._padding is None:
             return tokens
         padding = [self._padding.pad.token] * n_missing
@@ -164,6 +194,8 @@ class TextRows:
 
     def sequences(self, row: int) -> dict[int, tuple[int, int]]:
         """Return the stretches of tokens of the sequences of a row."""
+        if self._call.behind.processing is Processing.NONE and self._pairs is None:
+            return {}
         before = self._n_before(row)
         start, stop = self._splits[row], self._splits[row + 1]
         sequence_ids = _there(self._details.sequence_ids)[start:stop]
@@ -199,7 +231,9 @@ class TextRows:
         """The windows of the rows that have any, all made when the first is asked for."""
         if (truncation := self._call.truncation) is None:
             return {}
-        rows = [row for row, n in enumerate(self.lengths()) if n >= truncation.max_length]
+        rows = list(range(len(self)))
+        if self._call.behind.names_all(self._pairs is not None):
+            rows = [row for row, n in enumerate(self.lengths()) if n >= truncation.max_length]
         if not rows:
             return {}
         together = self._put_together(rows)
@@ -213,14 +247,20 @@ class TextRows:
             # The reference gives no types where it gives no offsets, and what overflows shows it.
             texts.append(self._content(self._pairs, rows, type_id=int(call.has_offsets)))
         return [
-            put_together(call.behind, each, call.truncation, add_special=call.add_special)
-            for each in zip(*texts, strict=True)
+            put_together(
+                call.behind,
+                each,
+                call.truncation,
+                add_special=call.add_special,
+                row=None if self._numbers is None else self._numbers[row],
+            )
+            for row, each in zip(rows, zip(*texts, strict=True), strict=True)
         ]
 
     def _content(self, texts: Sequence[Any], rows: list[int], type_id: int) -> list[Columns]:
         """Return the tokens of some of the texts, whole and without a template."""
         chosen = [texts[row] for row in rows]
-        content = TextRows(self._call, chosen, None, self._call.content(chosen), is_trimmed=False)
+        content = TextRows(self._call, chosen, None, self._call.content(chosen), is_content=True)
         found = []
         for row in range(len(rows)):
             arrays: dict[str, Any] = {name: content.array(name, row) for name in ARRAYS}
@@ -242,21 +282,28 @@ class TextRows:
             return np.full(stop - start, NO_WORD)
         if name == "offsets" and not self._call.has_offsets:
             return np.zeros((stop - start, 2), np.int64)
+        if name == "type_ids" and not self._call.has_types:
+            return np.zeros(stop - start, np.int64)
         array: NDArray[Any] = _there(getattr(self._details, name))[start:stop]
         return array
 
     def _strings(self, row: int) -> list[str]:
         behind, ids = self._call.behind, self._unpadded("ids", row).tolist()
-        tokens = behind.strings_of(ids)
+        if self._call.has_offsets and (plain := behind.plain_tokens(ids)) is not None:
+            return plain
         by_text = not behind.by_text.keys().isdisjoint(ids)
-        if self._call.has_offsets and behind.is_as_written and not by_text:
-            return tokens
-        if by_text and self._is_trimmed:  # their places tell no match any more
-            return self._put_together([row])[0].tokens
+        inserted: list[str] | None = []  # of a text alone
+        if not self._is_content:
+            inserted = behind.template_strings(self._pairs is not None)
+            # Places of trimmed tokens tell no match any more.
+            if inserted is None or (by_text and behind.template.trim_offsets):
+                return self._put_together([row])[0].tokens
+        tokens = behind.strings_of(ids)
         mask = self._unpadded("special_tokens_mask", row).tolist()
-        for place, (id_, is_inserted) in enumerate(zip(ids, mask, strict=True)):
+        names = iter(inserted or ())
+        for place, is_inserted in enumerate(mask):
             if is_inserted:
-                tokens[place] = behind.template_strings[id_]
+                tokens[place] = next(names)
             elif not self._call.has_offsets:
                 tokens[place] = ""  # as in the reference, which makes no strings then
         if self._call.has_offsets and by_text:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from asyncio import Future
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -26,6 +27,7 @@ from piecework.compat.tokenizers.calls import (
 )
 from piecework.compat.tokenizers.encoding import Encoding
 from piecework.compat.tokenizers.inputs import Group, groups, one_group
+from piecework.compat.tokenizers.one_row import AtOnce
 from piecework.compat.tokenizers.rows import Call
 from piecework.compat.tokenizers.state import Padding, State, Truncation
 from piecework.tokenizer import WordPieceTokenizer
@@ -38,6 +40,7 @@ _PADDING_OPTIONS = (
     "pad_token",
     "length",
 )
+_FEW = 4  # texts that are encoded one by one in less time than a batch takes to begin
 
 
 class Tokenizer:
@@ -75,6 +78,7 @@ class Tokenizer:
     def _begin(self, state: State) -> None:
         self._state = state
         self._writing = threading.Lock()  # two setters at once: no change is lost
+        self._known_at_once: tuple[State, dict[tuple[bool, bool], AtOnce | None]] = state, {}
 
     @classmethod
     def _with(cls, state: State) -> Tokenizer:
@@ -206,12 +210,46 @@ class Tokenizer:
             Words where `is_pretokenized` is set.
         is_pretokenized, add_special_tokens : bool
         """
+        encoding = self._encode_at_once(sequence, pair, is_pretokenized, add_special_tokens)
+        if encoding is not None:
+            return encoding
         return self._one(sequence, pair, is_pretokenized, add_special_tokens)()
+
+    def _encode_at_once(
+        self, text: object, pair: object, is_pretokenized: bool, add_special: bool
+    ) -> Encoding | None:
+        """Return the encoding of what is quickly done; None for all else, errors included."""
+        if (
+            isinstance(text, str)
+            and (pair is None or isinstance(pair, str))
+            and is_pretokenized is False
+            and isinstance(add_special, bool)
+            and (at_once := self._at_once(add_special, pair is not None)) is not None
+            and (row := at_once.encode(text, pair)) is not None
+        ):
+            return Encoding._view(row, 0)
+        return None
+
+    def _at_once(self, add_special: bool, is_pair: bool) -> AtOnce | None:
+        """Return what encodes single texts or pairs in the state as it is."""
+        state, known = self._known_at_once
+        if state is not self._state:
+            state, known = self._known_at_once = self._state, {}
+        if (add_special, is_pair) not in known:
+            known[add_special, is_pair] = AtOnce.of(state, add_special, is_pair)
+        return known[add_special, is_pair]
 
     def encode_batch(
         self, input: Sequence[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> list[Encoding]:
         """Return the encodings of texts and of pairs (tuples or lists of two texts)."""
+        if isinstance(input, list) and len(input) <= _FEW:
+            options = is_pretokenized, add_special_tokens
+            with suppress(UnicodeEncodeError):  # the error of a batch names the row
+                found = [self._encode_at_once(item, None, *options) for item in input]
+                encodings = [each for each in found if each is not None]
+                if len(encodings) == len(input):
+                    return encodings
         return self._many(input, is_pretokenized, add_special_tokens)()
 
     def encode_batch_fast(
