@@ -206,6 +206,13 @@ t.decoder.decode("ab")
 t.decoder.decode([3])
 (t.decoder.prefix, t.decoder.cleanup)
 repr(t.decoder)
+[type(getattr(t, part)).__name__ for part in ("normalizer", "pre_tokenizer", "decoder", "model")]
+type(t.post_processor).__name__
+[json.loads(getattr(t, part).__getstate__()) for part in ("normalizer", "pre_tokenizer", "decoder")]
+json.loads(t.post_processor.__getstate__())
+json.loads(t.model.__getstate__())
+json.loads(t.__getstate__())
+A("a").__getstate__()
 t.model.tokenize("unaffable")
 t.model.tokenize("unaffablé")
 t.model.tokenize("[UNK]")
@@ -259,6 +266,10 @@ A("a") == A("a", lstrip=True)
 A("a") == A("a")
 A("a") == "a"
 A("a") != A("b")
+A("a", normalized=None)
+sorted([A("b"), A("a"), A("a", lstrip=True)])
+(A("a") < A("b"), A("b") < A("a"), A("a") <= A("a"), A("a") > A("b"), A("b") >= A("a"))
+A("a") < "b"
 hash(A("a")) == hash(A("a", lstrip=True))
 str(A("é"))
 pickle.loads(pickle.dumps(A("a", special=True)))

@@ -266,3 +266,41 @@ def test_files_that_are_missing_or_none_have_errors_of_their_own() -> None:
         Tokenizer.from_str("x")
     with pytest.raises(ValueError, match="model"):
         Tokenizer.from_str("{}")
+
+
+def test_what_a_call_gave_does_not_change_with_what_it_was_given(tokenizer: Tokenizer) -> None:
+    theirs, _ = both(bert_json())
+    for each in (theirs, tokenizer):
+        each.enable_truncation(8, stride=1)
+    words: list[Any] = [["a", "b c d"], ["e f", "g"], (["h"], ["i", "j k l m"])]
+    texts: list[Any] = ["a b c d e f g h i j", ("x", "y z a b c d e f")] * 4
+    batches = [(words, True), (texts, False), (["a b"], False)]
+    for name in ("encode_batch", "encode_batch_fast"):
+        for batch, is_pretokenized in batches:
+            expected = [*map(content, getattr(theirs, name)(batch, is_pretokenized))]
+            given = copy.deepcopy(batch)
+            encodings = getattr(tokenizer, name)(given, is_pretokenized)
+            for row in given:
+                for part in row if isinstance(row, tuple) else (row,):
+                    if isinstance(part, list):
+                        part[:] = ["zzz"] * 9
+            given[:] = ["zzz"]
+            tokenizer.no_truncation()
+            assert [*map(content, encodings)] == expected
+            tokenizer.enable_truncation(8, stride=1)
+
+
+def test_a_stride_that_a_text_of_a_pair_is_too_short_for_names_the_row(
+    tokenizer: Tokenizer,
+) -> None:
+    tokenizer.enable_truncation(6, stride=2, direction="left")
+    text = "a b c d e f g h"
+    with pytest.raises(ValueError, match=r"^row 0: max_length=6: stride=2: .* 1, .* text of 8$"):
+        tokenizer.encode(text, text)
+    with pytest.raises(ValueError, match=r"^row 1: max_length=6: stride=2: "):
+        tokenizer.encode_batch(["a", (text, text)])
+
+
+def test_types_are_named_as_one_says_them() -> None:
+    with pytest.raises(TypeError, match="buffer: expected bytes, got 'x'"):
+        Tokenizer.from_buffer("x")  # type: ignore[arg-type]

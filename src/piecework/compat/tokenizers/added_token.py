@@ -9,6 +9,7 @@ from piecework.added_tokens import NewToken
 from piecework.compat.tokenizers.arguments import checked
 from piecework.errors import short_repr
 
+_AS_SPECIAL_SAYS: Any = object()  # None is no value for a flag, in the reference either
 _FLAGS = ("rstrip", "lstrip", "single_word", "normalized", "special")
 
 
@@ -46,7 +47,7 @@ class AddedToken:
         single_word: bool = False,
         lstrip: bool = False,
         rstrip: bool = False,
-        normalized: bool | None = None,
+        normalized: bool = _AS_SPECIAL_SAYS,
         special: bool = False,
     ) -> None:
         self.content = "" if content is None else checked("content", content, str)
@@ -54,7 +55,9 @@ class AddedToken:
         self._lstrip = checked("lstrip", lstrip, bool)
         self._rstrip = checked("rstrip", rstrip, bool)
         self.special = checked("special", special, bool)
-        self._normalized = None if normalized is None else checked("normalized", normalized, bool)
+        self._normalized: bool | None = None
+        if normalized is not _AS_SPECIAL_SAYS:
+            self._normalized = checked("normalized", normalized, bool)
 
     @classmethod
     def _of(cls, token: spec.AddedToken) -> AddedToken:
@@ -93,8 +96,18 @@ class AddedToken:
             return NotImplemented
         return self._values() == other._values()
 
+    def _is_below(self, other: object) -> bool:
+        # The reference has an order in which no token is before or behind another: sorting keeps
+        # the order that is there.
+        return False if isinstance(other, AddedToken) else NotImplemented
+
+    __lt__ = __le__ = __gt__ = __ge__ = _is_below
+
     def __hash__(self) -> int:
         return hash(self.content)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self._values()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _from_values, (self._values(),)

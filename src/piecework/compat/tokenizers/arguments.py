@@ -15,6 +15,7 @@ from piecework.errors import short_repr
 
 Side = Literal["right", "left"]
 T = TypeVar("T")
+_WITH_ARTICLE = {"bytes": "bytes", "Encoding": "an Encoding"}
 
 U32 = 2**32 - 1  # ids, type ids, words
 USIZE = 2**64 - 1  # lengths and positions
@@ -23,7 +24,8 @@ USIZE = 2**64 - 1  # lengths and positions
 def checked(name: str, value: object, kind: type[T]) -> T:
     """Return an argument that has to be of a type: a bool is no int, an int no bool."""
     if not isinstance(value, kind):
-        raise TypeError(f"{name}: expected a {kind.__name__}, got {short_repr(value)}")
+        expected = _WITH_ARTICLE.get(kind.__name__, f"a {kind.__name__}")
+        raise TypeError(f"{name}: expected {expected}, got {short_repr(value)}")
     return value
 
 

@@ -6,7 +6,9 @@ people call. The tokenizer of piecework is made of its file, not of these.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple, NoReturn
 
 from piecework.compat.tokenizers.arguments import U32, checked, checked_sequence, unsigned
@@ -56,8 +58,11 @@ class Component:
     def __setattr__(self, name: str, value: object) -> NoReturn:
         refuse(f"{type(self).__name__}.{name}")
 
+    def __getstate__(self) -> bytes:
+        return json.dumps(self._options, ensure_ascii=False, separators=(",", ":")).encode()
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._behind, self._options)
+        return _made, (type(self).__mro__[1], self._behind, self._options)
 
     def __repr__(self) -> str:
         options = ", ".join(
@@ -109,6 +114,12 @@ class Decoder(Component):
 
 class Model(Component):
     """WordPiece: a word into pieces of the vocabulary."""
+
+    __slots__ = ()
+
+    def __getstate__(self) -> bytes:
+        options = {**self._options, "vocab": self._behind.tokenizer.spec.vocabulary.ids}
+        return json.dumps(dict(options), ensure_ascii=False, separators=(",", ":")).encode()
 
     def tokenize(self, sequence: str) -> list[Token]:
         """Return the pieces of a word, which is taken as it is."""
@@ -164,7 +175,18 @@ class PartOf:
 def component(behind: Behind, name: str) -> Any:
     """Return a part of a tokenizer by its name; None, if it has no such part."""
     options = behind.parts[name]
-    return None if options is None else KINDS[name](behind, options)
+    return None if options is None else _made(KINDS[name], behind, options)
+
+
+def _made(kind: type[Component], behind: Behind, options: Mapping[str, Any]) -> Component:
+    # mypy looks at how instances hash, where it is the class that is hashed.
+    return _class_of(kind, options["type"])(behind, options)  # type: ignore[arg-type]
+
+
+@cache
+def _class_of(kind: type[Component], name: str) -> type[Component]:
+    """Return the class of a part, which is named as in the reference after the part's type."""
+    return type(name, (kind,), {"__slots__": (), "__doc__": kind.__doc__})
 
 
 def columns_of(encoding: Encoding, pair: Encoding | None) -> tuple[Any, ...]:

@@ -404,6 +404,9 @@ class Tokenizer:
     def __deepcopy__(self, memo: dict[int, Any]) -> Tokenizer:
         return self._with(self._state)  # it is immutable
 
+    def __getstate__(self) -> bytes:
+        return self.to_str().encode()
+
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self)._with, (self._state,)
 
