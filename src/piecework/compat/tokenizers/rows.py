@@ -295,8 +295,7 @@ class TextRows:
         inserted: list[str] | None = []  # of a text alone
         if not self._is_content:
             inserted = behind.template_strings(self._pairs is not None)
-            # Places of trimmed tokens tell no match any more.
-            if inserted is None or (by_text and behind.template.trim_offsets):
+            if inserted is None or (by_text and not self._tells_matches):
                 return self._put_together([row])[0].tokens
         tokens = behind.strings_of(ids)
         mask = self._unpadded("special_tokens_mask", row).tolist()
@@ -309,6 +308,17 @@ class TextRows:
         if self._call.has_offsets and by_text:
             self._fill_in_matches(row, ids, mask, tokens)
         return tokens
+
+    @cached_property
+    def _tells_matches(self) -> bool:
+        """Whether a token's sequence id and place tell what it has matched.
+
+        Not, if places are trimmed, or if a text stands twice: one of them has no sequence id.
+        """
+        pieces = self._call.behind.pieces(self._pairs is not None)
+        n_texts = sum(isinstance(each, SequencePiece) for each in pieces)
+        is_trimmed = self._call.behind.template.trim_offsets
+        return not is_trimmed and n_texts == len(self._named_sequences)
 
     def _fill_in_matches(
         self, row: int, ids: list[int], mask: list[int], tokens: list[str]
