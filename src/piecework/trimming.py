@@ -193,6 +193,7 @@ def keep_first_spaces(
 
     Examples
     --------
+    >>> from piecework import Batch
     >>> ids, offsets = np.array([7, 8, 9], np.int32), np.array([[0, 1], [1, 2], [3, 4]], np.int32)
     >>> batch = Batch(ids, np.array([0, 2, 3]), offsets=offsets)
     >>> keep_first_spaces(batch, np.arange(3, dtype=np.int32), {2: (2, 4)})

@@ -39,7 +39,7 @@ class TextSplitter:
     >>> tokens = [AddedToken("[MASK]", 4), AddedToken("Été", 9, special=False, normalized=True)]
     >>> splitter = TextSplitter(tokens, normalizer, list, split_special_tokens=False)
     >>> list(splitter.split("En ETE [MASK] Bien"))
-    ['en ', 9, ' ', 4, ' Bien']
+    ['en ', 9, ' ', 4, ' bien']
     """
 
     def __init__(
