@@ -185,32 +185,3 @@ def test_sentence_transformers_saves_and_loads_the_model(model_folder, tmp_path)
     model.save(str(tmp_path))
     loaded = library.SentenceTransformer(str(tmp_path), device="cpu")
     assert np.array_equal(loaded.encode(TEXTS), expected)
-
-
-@pytest.mark.parametrize("strategy", ["none", "simple", "first", "average", "max"])
-def test_entities_are_those_of_transformers(both, strategy):
-    torch = pytest.importorskip("torch", reason="needs torch")
-    from transformers import BertConfig, BertForTokenClassification, pipeline
-
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=30522,
-        hidden_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=16,
-        num_labels=3,
-    )
-    model = BertForTokenClassification(config).eval()
-    text = "Hello caf\u00e9, y'all unaffable Obama"
-    found = [
-        pipeline(
-            "token-classification", model=model, tokenizer=each, aggregation_strategy=strategy
-        )(text)
-        for each in both
-    ]
-    for each in found:
-        for entity in each:
-            entity["score"] = float(entity["score"])
-    assert found[0] == found[1]
-    assert len(found[0]) > 3

@@ -168,6 +168,7 @@ def default_settings(spec: TokenizerSpec, file: str | None) -> dict[str, Any]:
         key: token for key, token in SPECIAL_TOKENS.items() if token in known
     }
     settings["unk_token"] = spec.unk_token
+    settings["backend"] = "tokenizers"  # what transformers takes for a sign of offsets
     if spec.steps is None:  # for readers of the file that go by these
         settings |= {name: getattr(spec, flag) for name, flag in FLAGS.items()}
     settings["model_input_names"] = _input_names(file)
