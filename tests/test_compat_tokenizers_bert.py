@@ -12,23 +12,8 @@ from compat_calls import THEIRS, outcome
 import piecework.compat.tokenizers as ours
 
 TOKENS = [
-    "[PAD]",
-    "[UNK]",
-    "[CLS]",
-    "[SEP]",
-    "[MASK]",
-    "a",
-    "b",
-    "un",
-    "##able",
-    "é",
-    "e",
-    "!",
-    "中",
-    "文",
-    "A",
-    "<s>",
-    "</s>",
+    *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),
+    *("a", "b", "un", "##able", "é", "e", "!", "中", "文", "A", "<s>", "</s>"),
 ]
 VOCAB = {token: id_ for id_, token in enumerate(TOKENS)}
 

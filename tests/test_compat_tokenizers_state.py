@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import itertools
 import json
 import pickle
 import subprocess
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 from compat_calls import THEIRS, bert_json, both, content
 
+import piecework.compat.tokenizers as tokenizers
 from piecework import WordPieceTokenizer
 from piecework.compat.tokenizers import AddedToken, Tokenizer
 
@@ -304,3 +306,50 @@ def test_a_stride_that_a_text_of_a_pair_is_too_short_for_names_the_row(
 def test_types_are_named_as_one_says_them() -> None:
     with pytest.raises(TypeError, match="buffer: expected bytes, got 'x'"):
         Tokenizer.from_buffer("x")  # type: ignore[arg-type]
+
+
+ADDITIONS = [("add_tokens", {}), ("add_tokens", {"normalized": False}),
+             ("add_tokens", {"special": True}), ("add_special_tokens", {}),
+             ("add_special_tokens", {"normalized": True})]  # fmt: skip
+
+
+@pytest.mark.parametrize("content_", ["New T", "hello", "Hello"])
+def test_a_token_that_is_added_again_with_other_flags(content_: str) -> None:
+    for first, second in itertools.product(ADDITIONS, repeat=2):
+        results = []
+        for module, each in zip((THEIRS, tokenizers), both(bert_json()), strict=True):
+            counts = [
+                getattr(each, name)([module.AddedToken(content_, **flags)])
+                for name, flags in (first, second)
+            ]
+            id_ = each.token_to_id(content_)
+            rows = [[id_, 7592, 102]]
+            strings = [each.id_to_token(id_), each.decode_batch(rows), each.decode(rows[0], False)]
+            results.append(
+                [counts, id_, strings, content(each.encode("a NEW T New T hello Hello"))]
+            )
+        is_special = "special" in first[1] or "special" in first[0]
+        if is_special and second[0] == "add_tokens":  # stays special, there it doesn't
+            del results[0][0], results[1][0]
+        assert results[1] == results[0], (first, second)
+
+
+def test_adding_token_by_token_builds_nothing(
+    tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs, _ = both(bert_json())
+    with monkeypatch.context() as patch:
+        patch.setattr(WordPieceTokenizer, "from_spec", lambda spec: pytest.fail("it was built"))
+        for i in range(20):
+            assert tokenizer.add_tokens([f"New{i}", "hello"]) == 1 + (i == 0)
+        assert tokenizer.token_to_id("New7") == 30529
+        assert tokenizer.id_to_token(30529) == "new7"
+        assert tokenizer.get_vocab()["New19"] == 30541
+        assert (tokenizer.get_vocab_size(), len(tokenizer.get_added_tokens_decoder())) == (
+            30542,
+            26,
+        )
+    for i in range(20):
+        theirs.add_tokens([f"New{i}", "hello"])
+    assert content(tokenizer.encode("new3 NEW19")) == content(theirs.encode("new3 NEW19"))
+    assert tokenizer.get_vocab() == theirs.get_vocab()

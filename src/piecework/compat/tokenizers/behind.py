@@ -13,7 +13,8 @@ from enum import Enum
 from functools import cached_property
 from typing import Any
 
-from piecework.added_tokens import NewToken, count_added_tokens
+from piecework.added_tokens import NewToken, count_added_tokens, with_added_tokens
+from piecework.decoding import Decoder
 from piecework.pipeline import Pipeline
 from piecework.spec import (
     NO_TEMPLATE,
@@ -22,10 +23,12 @@ from piecework.spec import (
     SpecialPiece,
     Template,
     TemplatePieces,
+    TokenizerSpec,
 )
 from piecework.tokenizer import WordPieceTokenizer
 from piecework.tokenizer_json import to_json
 
+_NO_FORMS: Mapping[int, str] = {}
 PARTS = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "model")
 _OWN_KEY = "piecework"  # of the model: what the reference has no place for
 
@@ -42,18 +45,75 @@ class Processing(Enum):
 class Behind:
     """A tokenizer and what is made from it when it is first needed.
 
+    Parameters
+    ----------
+    base : WordPieceTokenizer
+    spec : TokenizerSpec, optional
+        That of `base` with more added tokens. The tokenizer is built when something is encoded or
+        decoded, so that adding token by token takes no time.
+    normal_forms : mapping of int to str, optional
+        What the ids of the tokens that were added as normalized ones are called. As in the
+        reference they keep that when the token is added again and is not normalized any more.
+
     Notes
     -----
     Thread-safety: one can be used by any number of threads at once.
     """
 
-    def __init__(self, tokenizer: WordPieceTokenizer) -> None:
-        self.tokenizer = tokenizer
+    def __init__(
+        self,
+        base: WordPieceTokenizer,
+        spec: TokenizerSpec | None = None,
+        normal_forms: Mapping[int, str] = _NO_FORMS,
+    ) -> None:
+        self._base = base
+        self.spec = base.spec if spec is None else spec
+        self._normal_forms = normal_forms
+
+    @cached_property
+    def tokenizer(self) -> WordPieceTokenizer:
+        """The tokenizer, with all tokens that were added."""
+        base, spec = self._base, self.spec
+        return base if spec is base.spec else WordPieceTokenizer.from_spec(spec)
+
+    def token_to_id(self, token: str) -> int | None:
+        """Return the id of a token; None, if there is no such token."""
+        added = self._added_ids.get(token)
+        return self.spec.vocabulary.ids.get(token) if added is None else added
+
+    def id_to_token(self, id_: int) -> str | None:
+        """Return what an id is called; None, if no token has it."""
+        if (form := self._normal_forms.get(id_)) is not None:
+            return form
+        if (token := self.added_tokens.get(id_)) is not None:
+            return self._form(token)
+        return self.spec.vocabulary.tokens_by_id.get(id_)
+
+    def vocab(self) -> dict[str, int]:
+        """Return tokens and ids, with the added ones."""
+        return {**self.spec.vocabulary.ids, **self._added_ids}
+
+    @cached_property
+    def _added_ids(self) -> Mapping[str, int]:
+        return {token.content: token.id for token in self.spec.added_tokens}
+
+    def _form(self, token: AddedToken) -> str:
+        return self._base.normalize(token.content) if token.normalized else token.content
+
+    @cached_property
+    def decoder(self) -> WordPieceTokenizer | Decoder:
+        """What decodes: the tokenizer, unless ids are called otherwise than it knows."""
+        names = {id_: self.id_to_token(id_) or "" for id_ in self.added_tokens}
+        if all(self._form(token) == names[id_] for id_, token in self.added_tokens.items()):
+            return self.tokenizer
+        spec = self.spec
+        strings = {**spec.vocabulary.tokens_by_id, **names}
+        return Decoder(strings, spec.vocab_size, spec.special_tokens, spec.decoder)
 
     @property
     def template(self) -> Template:
         """What is put around texts; nothing, where the tokenizer has no template."""
-        return self.tokenizer.spec.template or NO_TEMPLATE
+        return self.spec.template or NO_TEMPLATE
 
     @cached_property
     def processing(self) -> Processing:
@@ -73,10 +133,10 @@ class Behind:
         """The steps one by one."""
         return self._pipelines[False]
 
-    @property
-    def added_tokens(self) -> dict[int, AddedToken]:
+    @cached_property
+    def added_tokens(self) -> Mapping[int, AddedToken]:
         """The added tokens by id."""
-        return {token.id: token for token in self.tokenizer.spec.added_tokens}
+        return {token.id: token for token in self.spec.added_tokens}
 
     def pieces(self, is_pair: bool) -> TemplatePieces:
         """Return the template of one text or of a pair."""
@@ -97,12 +157,9 @@ class Behind:
     @cached_property
     def token_strings(self) -> Mapping[int, str]:
         """The string of each id: for an added token what it looks for, normalized if it is."""
-        tokenizer = self.tokenizer
         # Ids may be shared: the vocabulary's first token counts.
-        strings = dict(tokenizer.spec.vocabulary.tokens_by_id)
-        for id_ in self.added_tokens:
-            strings[id_] = tokenizer.id_to_token(id_) or ""
-        return strings
+        strings = dict(self.spec.vocabulary.tokens_by_id)
+        return strings | {id_: self._form(token) for id_, token in self.added_tokens.items()}
 
     @cached_property
     def is_as_written(self) -> bool:
@@ -130,7 +187,7 @@ class Behind:
         Those that take the white space beside them, and those that have the id of a token of the
         vocabulary and another string: the unk token's, if it is looked for in normalized text.
         """
-        in_vocabulary = self.tokenizer.spec.vocabulary.tokens_by_id
+        in_vocabulary = self.spec.vocabulary.tokens_by_id
         return {
             id_: token
             for id_, token in self.added_tokens.items()
@@ -157,7 +214,7 @@ class Behind:
         if any(isinstance(piece, SequencePiece) for piece in pieces):
             return None
         template = replace(self.template, single=pieces)
-        return WordPieceTokenizer.from_spec(replace(self.tokenizer.spec, template=template))
+        return WordPieceTokenizer.from_spec(replace(self.spec, template=template))
 
     def matched(self, text: str, *, split_special: bool) -> dict[tuple[int, int, int], str]:
         """Return what the added tokens of a text have matched, by id, start and stop."""
@@ -166,13 +223,13 @@ class Behind:
 
     @cached_property
     def _pipelines(self) -> tuple[Pipeline, Pipeline]:
-        spec = self.tokenizer.spec
+        spec = self.spec
         return Pipeline(spec), Pipeline(spec, split_special_tokens=True)
 
     @cached_property
     def parts(self) -> Mapping[str, Mapping[str, Any] | None]:
         """The objects of the tokenizer.json for its five parts, without the vocabulary."""
-        document = json.loads(to_json(self.tokenizer.spec))
+        document = json.loads(to_json(self.spec))
         for key in ("vocab", _OWN_KEY):
             document["model"].pop(key, None)
         return {name: document[name] for name in PARTS}
@@ -185,7 +242,7 @@ class Behind:
         ]
         if names == ["A"] and not self.template.trim_offsets:
             return self.tokenizer
-        spec = replace(self.tokenizer.spec, template=NO_TEMPLATE)
+        spec = replace(self.spec, template=NO_TEMPLATE)
         return WordPieceTokenizer.from_spec(spec)
 
     def strings_of(self, ids: Iterable[int]) -> list[str]:
@@ -194,7 +251,7 @@ class Behind:
 
     def n_tokens(self, with_added: bool) -> int:
         """Return the number of tokens, which is no more than the highest id + 1."""
-        ids = self.tokenizer.spec.vocabulary.ids
+        ids = self.spec.vocabulary.ids
         new = (token for token in self.added_tokens.values() if token.content not in ids)
         return len(ids) + (sum(1 for _ in new) if with_added else 0)
 
@@ -212,13 +269,17 @@ class Behind:
 
     def with_tokens(self, tokens: Sequence[NewToken]) -> tuple[Behind, int]:
         """Return a tokenizer with added tokens, and how many of them it did not have so."""
-        n_added = count_added_tokens(self.tokenizer.spec, tokens)
+        n_added = count_added_tokens(self.spec, tokens)
         if not n_added:
             return self, 0
-        return Behind(self.tokenizer.add_tokens(tokens)), n_added
+        forms = dict(self._normal_forms)
+        for token in self.added_tokens.values():
+            if token.normalized and token.id not in forms:
+                forms[token.id] = self._form(token)
+        return Behind(self._base, with_added_tokens(self.spec, tokens), forms), n_added
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.tokenizer,)
+        return type(self), (self.tokenizer, None, self._normal_forms)
 
 
 def _special_pieces(pieces: TemplatePieces) -> Iterator[SpecialPiece]:

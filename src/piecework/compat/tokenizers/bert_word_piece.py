@@ -18,28 +18,11 @@ from piecework.compat.tokenizers.tokenizer import Tokenizer
 from piecework.vocabulary import read_vocabulary, write_atomically
 
 # What is the same for the tokenizer inside.
-_SHARED = frozenset(
-    [
-        "add_tokens",
-        "decoder",
-        "get_added_tokens_decoder",
-        "get_vocab",
-        "get_vocab_size",
-        "id_to_token",
-        "model",
-        "no_padding",
-        "no_truncation",
-        "normalizer",
-        "num_special_tokens_to_add",
-        "padding",
-        "post_process",
-        "post_processor",
-        "pre_tokenizer",
-        "save",
-        "to_str",
-        "token_to_id",
-        "truncation",
-    ]
+_SHARED = (
+    *("add_tokens", "get_added_tokens_decoder", "num_special_tokens_to_add", "post_process"),
+    *("get_vocab", "get_vocab_size", "id_to_token", "token_to_id", "save", "to_str"),
+    *("no_padding", "no_truncation", "padding", "truncation"),
+    *("normalizer", "pre_tokenizer", "post_processor", "decoder", "model"),
 )
 _FLAGS = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
 _NO_TRAINING = (

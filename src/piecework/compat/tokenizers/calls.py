@@ -52,7 +52,7 @@ def post_processed(state: State, texts: tuple[Columns, ...], add_special: bool) 
 def decode_rows(state: State, rows: Any, skip_special_tokens: bool) -> list[str]:
     """Return the texts of rows of ids; ids that no token has are left out."""
     skip_special = checked("skip_special_tokens", skip_special_tokens, bool)
-    decode_batch = state.behind.tokenizer.decode_batch
+    decode_batch = state.behind.decoder.decode_batch
     if isinstance(rows, (list, tuple)) and set(map(type, rows)) <= _READ_AS_THEY_ARE:
         try:
             return decode_batch(rows, skip_special)

@@ -59,7 +59,7 @@ def _applied(read: Callable[[], TokenizerSpec]) -> State:
 
 def text(state: State, pretty: bool) -> str:
     """Return the text of the file of a state."""
-    document = json.loads(to_json(state.behind.tokenizer.spec))
+    document = json.loads(to_json(state.behind.spec))
     document["truncation"] = state.truncation and state.truncation.file_part()
     document["padding"] = state.padding and state.padding.file_part()
     separators = None if pretty else (",", ":")

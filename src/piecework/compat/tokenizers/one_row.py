@@ -64,7 +64,7 @@ class AtOnce(NamedTuple):
             room = cut.max_length - n_special
             if room < 0 or 0 < cut.stride >= room:
                 return None
-        adds_special = add_special and behind.tokenizer.spec.template is not None
+        adds_special = add_special and behind.spec.template is not None
         pieces = tuple(
             piece
             for piece in behind.pieces(is_pair)

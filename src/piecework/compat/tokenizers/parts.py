@@ -118,7 +118,7 @@ class Model(Component):
     __slots__ = ()
 
     def __getstate__(self) -> bytes:
-        options = {**self._options, "vocab": self._behind.tokenizer.spec.vocabulary.ids}
+        options = {**self._options, "vocab": self._behind.spec.vocabulary.ids}
         return json.dumps(dict(options), ensure_ascii=False, separators=(",", ":")).encode()
 
     def tokenize(self, sequence: str) -> list[Token]:
@@ -139,12 +139,12 @@ class Model(Component):
 
     def token_to_id(self, token: str) -> int | None:
         """Return the id of a token of the vocabulary; None, if it has no such token."""
-        ids = self._behind.tokenizer.spec.vocabulary.ids
+        ids = self._behind.spec.vocabulary.ids
         return ids.get(checked("token", token, str))
 
     def id_to_token(self, id: int) -> str | None:
         """Return the token of the vocabulary that has an id; None, if there is none."""
-        return self._behind.tokenizer.spec.vocabulary.tokens_by_id.get(unsigned("id", id, U32))
+        return self._behind.spec.vocabulary.tokens_by_id.get(unsigned("id", id, U32))
 
 
 KINDS: Mapping[str, type[Component]] = {

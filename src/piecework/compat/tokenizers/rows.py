@@ -328,7 +328,7 @@ class TextRows:
         start, stop = self._splits[row], self._splits[row + 1]
         sequence_ids = _there(self._details.sequence_ids)[start:stop].tolist()
         word_ids = self._unpadded("word_ids", row).tolist()
-        in_vocabulary = behind.tokenizer.spec.vocabulary.tokens_by_id
+        in_vocabulary = behind.spec.vocabulary.tokens_by_id
         known: dict[str, dict[tuple[int, int, int], str]] = {}
         for place, id_ in enumerate(ids):
             if mask[place] or id_ not in behind.by_text:

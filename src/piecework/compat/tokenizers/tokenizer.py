@@ -344,17 +344,17 @@ class Tokenizer:
 
     def token_to_id(self, token: str) -> int | None:
         """Return the id of a token; None, if there is no such token."""
-        return self.tokenizer.token_to_id(checked("token", token, str))
+        return self._state.behind.token_to_id(checked("token", token, str))
 
     def id_to_token(self, id: int) -> str | None:
         """Return the token of an id; None, if no token has it."""
-        return self._state.behind.token_strings.get(unsigned("id", id, U32))
+        return self._state.behind.id_to_token(unsigned("id", id, U32))
 
     def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
         """Return tokens and ids."""
         if checked("with_added_tokens", with_added_tokens, bool):
-            return self.tokenizer.vocab
-        return dict(self.tokenizer.spec.vocabulary.ids)
+            return self._state.behind.vocab()
+        return dict(self._state.behind.spec.vocabulary.ids)
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
         """Return the number of tokens."""
