@@ -345,6 +345,41 @@ def test_rows_of_words_may_be_any_iterables(both, rows):
     assert got.word_ids.tolist() == [word for encoding in wanted for word in encoding.word_ids]
 
 
+@pytest.mark.parametrize("kind", ["BertProcessing", "RobertaProcessing"])
+@pytest.mark.parametrize("n_sequences", [0, 1, 2])
+def test_types_of_what_overflows_are_those_of_the_processor(both, tmp_path, kind, n_sequences):
+    tokenizer, _ = both
+    path = tmp_path / "tokenizer.json"
+    tokenizer.save(path)
+    document = json.loads(path.read_text("utf-8"))
+    ends = {
+        name: [f"[{name.upper()}]", TOKENS.index(f"[{name.upper()}]")] for name in ("sep", "cls")
+    }
+    flags = {"trim_offsets": False, "add_prefix_space": False}
+    processor = {"type": kind, **ends, **(flags if kind == "RobertaProcessing" else {})}
+    byte_level = {"type": "ByteLevel", "use_regex": True, **flags}
+    for _ in range(n_sequences):
+        processor = {"type": "Sequence", "processors": [byte_level, processor]}
+    document["post_processor"] = processor
+    path.write_text(json.dumps(document), "utf-8")
+    ours, hf = WordPieceTokenizer.load(path), Tokenizer.from_file(str(path))
+    hf.enable_truncation(8)
+    for add_special in (True, False):
+        for pair in ([], ["c"], ["a b c a b c a b c"]):
+            text = "a b c e x a b c e"
+            first = hf.encode(text, *pair, add_special_tokens=add_special)
+            wanted = [each.type_ids for each in (first, *first.overflowing)]
+            got = ours.encode_batch(
+                [text],
+                pair or None,
+                add_special=add_special,
+                max_length=8,
+                return_overflow=True,
+                return_details=True,
+            )
+            assert got.type_ids.tolist() == [id_ for window in wanted for id_ in window]
+
+
 def test_a_template_may_have_an_id_of_no_token(both, tmp_path):
     tokenizer, _ = both
     path = tmp_path / "tokenizer.json"

@@ -243,6 +243,7 @@ def test_a_model_without_type_is_a_wordpiece_only_with_all_its_keys(missing: str
         ("added_tokens.0.lstrip", _ABSENT, r"added_tokens\[0\].lstrip is missing"),
         ("added_tokens.0.id", "0", r"added_tokens\[0\].id: expected an int, got"),
         ("post_processor.special_tokens.[SEP]", _ABSENT, r"special_tokens.\[SEP\] is missing"),
+        ("post_processor.special_tokens.[SEP].ids", ["x"], "ids: expected an array of int"),
         ("post_processor.special_tokens.[SEP].ids", [7], "ids from 0 to 6, got 7 for"),
         ("post_processor.pair", _ABSENT, "post_processor.pair is missing"),
         ("post_processor.single", [piece("A"), piece("B")], r"post_processor.single: .*no \$B"),

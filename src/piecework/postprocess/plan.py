@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from piecework._assemble import Pieces
 from piecework.protocol import as_int
@@ -160,8 +160,11 @@ def template_pieces(template: Template, *, is_pair: bool, add_special: bool) -> 
     return tuple(result)
 
 
-def _has_types_of_zero(post_processor: Mapping[str, object] | None) -> bool:
+def _has_types_of_zero(post_processor: Mapping[str, Any] | None) -> bool:
     # RobertaProcessing writes the types of what overflows too, if it adds special tokens.
+    while post_processor is not None and post_processor.get("type") == "Sequence":
+        processors = post_processor["processors"]
+        post_processor = processors[-1] if processors else None
     return post_processor is not None and post_processor.get("type") == "RobertaProcessing"
 
 
