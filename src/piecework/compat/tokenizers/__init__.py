@@ -1,11 +1,10 @@
 """The part of Hugging Face's `tokenizers` that users of WordPiece use, with piecework behind it.
 
 Users import :class:`Tokenizer`, :class:`BertWordPieceTokenizer`, :class:`Encoding` and
-:class:`AddedToken` from here and change
-nothing else. The results are those of `tokenizers` 0.23.3, which need not be installed;
-docs/compat-tokenizers.md has a table of what differs on purpose. Truncation and padding are state
-of a :class:`Tokenizer` here, as there; the :class:`~piecework.WordPieceTokenizer` behind it never
-changes.
+:class:`AddedToken` from here and change nothing else. The results are those of `tokenizers` 0.23.3,
+which need not be installed; docs/compat-tokenizers.md has a table of what differs on purpose.
+Truncation and padding are state of a :class:`Tokenizer` here, as there; the
+:class:`~piecework.WordPieceTokenizer` behind it never changes.
 
 >>> from piecework.compat.tokenizers import Tokenizer
 >>> tokenizer = Tokenizer.from_pretrained("bert-base-uncased")
