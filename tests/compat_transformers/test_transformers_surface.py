@@ -21,7 +21,8 @@ ATTRIBUTES = [
     "is_fast", "special_tokens_map", "all_special_tokens", "all_special_ids", "pad_token_type_id",
     "extra_special_tokens", "max_len_single_sentence", "max_len_sentences_pair", "vocab",
     "added_tokens_encoder", "added_tokens_decoder", "split_special_tokens", "do_lower_case",
-    "clean_up_tokenization_spaces",
+    "clean_up_tokenization_spaces", "add_prefix_space", "can_save_slow_tokenizer", "backend",
+    "add_bos_token", "add_eos_token", "model", "vocab_file",
     *(f"{name}_token{end}" for name in ("pad", "unk", "cls", "sep", "mask", "bos", "eos")
       for end in ("", "_id")),
 ]  # fmt: skip
@@ -64,6 +65,17 @@ def test_lengths_and_vocabulary_are_those_of_transformers(both):
         [7592, 999_999],
         [-1],
         [7592, -100],
+        [[7592, 999_999], (101,)],
+        [[7592], [-1]],
+        [2**32 - 1],
+        [[2**32]],
+        [[], [7592]],
+        [np.array([101, 7592]), np.array([999])],
+        [np.int64(7592), np.int64(999)],
+        np.zeros((0, 3), np.int64),
+        np.zeros((2, 0), np.int64),
+        [True],
+        [[7592], "text"],
         "text",
         [1.5],
         None,
@@ -90,11 +102,13 @@ def test_ids_become_the_tokens_of_transformers(both, ids, skip):
     same(both, lambda each: each.convert_ids_to_tokens(ids, skip_special_tokens=skip))
 
 
-@pytest.mark.parametrize("tokens", ["hello", "no such", "[MASK]", ["un", "##aff", "x y"], [], ""])
+@pytest.mark.parametrize(
+    "tokens",
+    ["hello", "no such", "[MASK]", ["un", "##aff", "x y"], [], "", ("un", "##aff"), [5], None, 5],
+)
 def test_tokens_become_the_ids_and_texts_of_transformers(both, tokens):
     same(both, lambda each: each.convert_tokens_to_ids(tokens))
-    if isinstance(tokens, list):
-        same(both, lambda each: each.convert_tokens_to_string(tokens))
+    same(both, lambda each: each.convert_tokens_to_string(tokens))
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -104,6 +118,41 @@ def test_tokens_and_ids_of_a_text_are_those_of_transformers(both, text):
     same(both, lambda each: each.encode(text))
     same(both, lambda each: each.encode(text, "b", max_length=5, truncation=True))
     same(both, lambda each: each.encode(text, add_special_tokens=False, padding="max_length"))
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        ("abc", r"^token_ids: expected ids, .* got 'abc'"),
+        (None, r"^token_ids: expected ids, .* got None"),
+        ([7592, "a"], r"^token_ids\[1\]: expected an id, got 'a'"),
+        ([[7592], [999, -1]], r"^token_ids\[1\]\[1\]: .* got -1"),
+        ([[7592], 5], r"^token_ids\[1\]: expected ids, .* got 5"),
+    ],
+)
+def test_decode_says_what_is_wrong_and_where(both, ids, message):
+    with pytest.raises((TypeError, OverflowError), match=message):
+        both[1].decode(ids)
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        [],
+        ["<x>"],
+        [AddedToken("<l>", lstrip=True)],
+        [AddedToken("Abc", normalized=True)],
+        [AddedToken("[UNK]", lstrip=True, special=True)],
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("split", [False, True])
+def test_tokens_of_texts_with_added_tokens_are_those_of_transformers(pair_of, tokens, split):
+    pair = pair_of(split_special_tokens=split)
+    for each in pair:
+        each.add_tokens(tokens)
+    for text in ["a <x>b  <l> ABC abc", " [UNK] \u2603 [MASK]", "", *TEXTS]:
+        same(pair, lambda each, text=text: each.tokenize(text))
 
 
 @pytest.mark.parametrize("side", [None, "left"])
@@ -318,6 +367,64 @@ def test_constructor_refuses_what_is_no_tokenizer(both):
         kind(tokenizer_object=5)
 
 
+@pytest.mark.parametrize(
+    "args",
+    [
+        (),
+        (False,),
+        (True, "[MASK]", "[PAD]", "[SEP]", "hello", "world", False, True),
+        (False, "[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]", True, None),
+    ],
+)
+def test_constructor_takes_arguments_by_their_places_as_transformers_does(both, args):
+    real, ours = (type(each)(each.get_vocab(), *args) for each in both)
+    compare.assert_same(real(TEXTS, padding=True), ours(TEXTS, padding=True))
+    assert ours.special_tokens_map == real.special_tokens_map
+
+
+@pytest.mark.parametrize(("args", "options"), [((True,), {"do_lower_case": True}), ((1,) * 9, {})])
+def test_constructor_refuses_arguments_that_are_too_many(both, args, options):
+    for each in both:
+        with pytest.raises(TypeError):
+            type(each)(both[0].get_vocab(), *args, **options)
+
+
+def test_constructor_says_where_a_tokenizer_belongs(both):
+    with pytest.raises(TypeError, match="tokenizer_object="):
+        type(both[1])(both[1].wordpiece)
+
+
+@pytest.mark.parametrize("options", [{"add_bos_token": True}, {"add_prefix_space": True}])
+def test_options_of_other_models_are_taken_as_in_transformers(pair_of, options):
+    pair = pair_of(**options)
+    compare.assert_same(*(each(TEXTS, padding=True) for each in pair))
+    same(pair, lambda each: each.add_prefix_space)
+
+
+def test_decoder_is_that_of_transformers(both):
+    same(both, lambda each: each.decoder.decode(["un", "##aff", "!"]))
+
+
+def test_truncation_and_padding_can_be_set_on_the_backend(pair_of):
+    from transformers.tokenization_utils_base import TruncationStrategy
+    from transformers.utils import PaddingStrategy
+
+    pair = pair_of()
+    for each in pair:
+        each.set_truncation_and_padding(
+            padding_strategy=PaddingStrategy.LONGEST,
+            truncation_strategy=TruncationStrategy.LONGEST_FIRST,
+            max_length=5,
+            stride=1,
+            pad_to_multiple_of=4,
+            padding_side="left",
+        )
+    same(pair, lambda each: each.backend_tokenizer.truncation)
+    same(pair, lambda each: each.backend_tokenizer.padding)
+    same(pair, lambda each: [row.ids for row in each.backend_tokenizer.encode_batch(TEXTS)])
+    compare.assert_same(*(each(TEXTS, padding=True) for each in pair))
+
+
 # ---- state ----
 
 
@@ -327,6 +434,9 @@ def test_calls_change_nothing_and_pickles_are_equal(pair_of):
     tokenizer(TEXTS, padding=True, truncation=True, max_length=4).word_ids(0)
     tokenizer.decode([101, 7592])
     tokenizer.tokenize("a")
+    tokenizer.encode("a")
+    tokenizer.convert_tokens_to_ids("a")
+    assert len(tokenizer) == 30522
     assert pickle.dumps(tokenizer) == before
     for other in (pickle.loads(before), copy.deepcopy(tokenizer)):
         compare.assert_same(tokenizer(TEXTS, padding=True), other(TEXTS, padding=True))
@@ -339,11 +449,53 @@ def test_encodings_survive_pickling(both):
     assert loaded.word_ids(1) == both[0](TEXTS, padding=True).word_ids(1)
 
 
-def test_encodings_are_of_the_tokens_that_were_there(pair_of):
-    tokenizer = pair_of()[1]
-    encoded = tokenizer("a hello b")
-    tokenizer.add_tokens(["hello b"])
-    assert encoded.tokens() == ["[CLS]", "a", "hello", "b", "[SEP]"]
+@pytest.mark.parametrize("is_backend", [False, True])
+def test_encodings_are_those_of_the_call_as_in_transformers(pair_of, is_backend):
+    pair = pair_of()
+    encoded = [each("a hello b", padding=True) for each in pair]
+    for each in pair:
+        (each.backend_tokenizer if is_backend else each).add_tokens(["hello b"])
+        each.backend_tokenizer.enable_truncation(3)
+    compare.assert_same(*encoded)
+
+
+@pytest.mark.parametrize(
+    ("args", "is_split_into_words", "spoil"),
+    [
+        ((["a b", "c"],), False, lambda args: args[0].reverse()),
+        ((["a b", "c"],), False, lambda args: args[0].clear()),
+        ((["a b", "c"], ["d", "e f"]), False, lambda args: args[1].__setitem__(0, "x y z")),
+        (([["a b", "c"], ["d", "e f"]],), False, lambda args: args[0][0].reverse()),
+        ((["a b", "c"],), True, lambda args: args[0].append("d")),
+        ((["a b", "c"], ["d"]), True, lambda args: args[1].insert(0, "x y")),
+        (([["a b", "c"], ["d"]],), True, lambda args: args[0][1].append("e")),
+        (([["a"]], [["b"]]), True, lambda args: args[1][0].append("e")),
+        (([(["a"], ["b"])],), True, lambda args: args[0][0][1].append("e")),
+    ],
+)
+def test_encodings_do_not_follow_what_the_caller_changes(both, args, is_split_into_words, spoil):
+    encoded = []
+    for each in both:
+        texts = copy.deepcopy(args)
+        encoded.append(each(*texts, is_split_into_words=is_split_into_words))
+        spoil(texts)
+    compare.assert_same(*encoded)
+
+
+def test_encodings_do_not_follow_an_array(both):
+    texts = np.array(["a b", "c"], object)
+    encoded = both[1](texts)
+    texts[0] = "x"
+    compare.assert_same(both[0](["a b", "c"]), encoded)
+
+
+def test_tokens_added_reach_a_backend_that_was_taken_before(pair_of):
+    pair = pair_of()
+    backends = [each.backend_tokenizer for each in pair]
+    for each in pair:
+        each.add_tokens(["hello b"])
+    same(backends, lambda backend: backend.encode("a hello b").tokens)
+    assert pair[1]._tokenizer is backends[1]
 
 
 def test_tokens_added_to_the_backend_are_added(pair_of):
@@ -368,91 +520,3 @@ def test_threads_with_different_options_do_not_meet(both):
     for thread in threads:
         thread.join()
     assert not wrong
-
-
-def test_encodings_are_of_the_texts_and_tokens_of_the_call(pair_of):
-    def tokens_after_a_change(tokenizer):
-        texts, pairs = ["hello world", "b"], ["c d", "e"]
-        words = [["hello", "world"], ["b"]]
-        calls = [
-            tokenizer(texts),
-            tokenizer(texts, pairs),
-            tokenizer(words, is_split_into_words=True),
-            tokenizer(words[0], is_split_into_words=True),
-        ]
-        texts[0], pairs[1], words[0][0] = "a b c d e", "x y", "a a a a"
-        words[1].append("z")
-        tokenizer.backend_tokenizer.add_tokens(["o w"])
-        return [
-            [each.tokens(row) for row in range(len(each.encodings))]
-            + [each.word_ids(row) for row in range(len(each.encodings))]
-            for each in calls
-        ]
-
-    assert same(pair_of(), tokens_after_a_change)
-
-
-@pytest.fixture
-def with_json(both, tmp_path):
-    """A folder with a tokenizer.json."""
-    real, _ = both
-    real.backend_tokenizer.save(str(tmp_path / "tokenizer.json"))
-    return tmp_path
-
-
-@pytest.mark.parametrize(
-    "names",
-    [
-        {"cls_token": "[MASK]"},
-        {"sep_token": "[PAD]"},
-        {"cls_token": "[SEP]", "sep_token": "[CLS]"},
-        {"cls_token": "<new>"},
-        {"unk_token": "[MASK]"},
-        {"unk_token": "hello", "cls_token": "[UNK]"},
-        {"mask_token": "[PAD]"},
-    ],
-)
-@pytest.mark.parametrize("way", ["keyword", "configuration", "constructor"])
-def test_special_tokens_that_are_named_are_used(with_json, names, way):
-    from transformers import AutoTokenizer, BertTokenizer
-
-    from piecework.compat.transformers import PieceworkTokenizer
-
-    config = {"tokenizer_class": "BertTokenizer", "do_lower_case": True}
-    if way == "configuration":
-        config |= names
-    (with_json / "tokenizer_config.json").write_text(json.dumps(config), "utf-8")
-
-    def ids(kind):
-        if way == "constructor":
-            tokenizer = kind(tokenizer_file=str(with_json / "tokenizer.json"), **names)
-        else:
-            tokenizer = kind.from_pretrained(with_json, **(names if way == "keyword" else {}))
-        texts = ["hello \u2603", "a [MASK]"]
-        return tokenizer(texts)["input_ids"], tokenizer(*texts)["input_ids"]
-
-    kinds = [BertTokenizer, PieceworkTokenizer]
-    if way != "constructor":
-        kinds.append(AutoTokenizer)
-    elif "unk_token" in names:
-        pytest.skip("the real constructor does not heed it beside a tokenizer_file")
-    real, *others = map(ids, kinds)
-    assert others == [real] * len(others)
-
-
-def test_a_new_cls_token_is_used_once_it_is_saved(both, tmp_path):
-    def saved(tokenizer):
-        tokenizer = copy.deepcopy(tokenizer)
-        folder = tmp_path / type(tokenizer).__name__
-        tokenizer.add_special_tokens({"cls_token": "<c>"})
-        before = tokenizer("a")["input_ids"]
-        tokenizer.save_pretrained(folder)
-        return before, type(tokenizer).from_pretrained(folder)("a")["input_ids"]
-
-    same(both, saved)
-
-
-def test_lower_casing_may_be_told_by_position(both):
-    vocab = {"[UNK]": 0, "A": 1, "[CLS]": 2, "[SEP]": 3, "a": 4}
-    for flag in (True, False):
-        same(both, lambda each, flag=flag: type(each)(vocab, flag).encode("A a"))

@@ -185,3 +185,30 @@ def test_sentence_transformers_saves_and_loads_the_model(model_folder, tmp_path)
     model.save(str(tmp_path))
     loaded = library.SentenceTransformer(str(tmp_path), device="cpu")
     assert np.array_equal(loaded.encode(TEXTS), expected)
+
+
+def test_static_embedding_gives_the_same(both):
+    pytest.importorskip("sentence_transformers", reason="needs sentence-transformers")
+    torch = pytest.importorskip("torch", reason="needs torch")
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+
+    results = []
+    for each in both:
+        torch.manual_seed(3)
+        module = StaticEmbedding(each, embedding_dim=8)
+        results.append(module(module.preprocess(TEXTS))["sentence_embedding"])
+    assert torch.equal(*results)
+
+
+def test_static_embedding_is_saved_and_loaded(both, tmp_path):
+    pytest.importorskip("sentence_transformers", reason="needs sentence-transformers")
+    torch = pytest.importorskip("torch", reason="needs torch")
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+
+    module = StaticEmbedding(both[1], embedding_dim=8)
+    module.save(str(tmp_path))
+    loaded = StaticEmbedding.load(str(tmp_path))
+    expected, found = (
+        each(each.preprocess(TEXTS))["sentence_embedding"] for each in (module, loaded)
+    )
+    assert torch.equal(found, expected)

@@ -1,6 +1,6 @@
 """A tokenizer of transformers 5 whose work is done by piecework.
 
-:class:`PieceworkTokenizer` is a ``PreTrainedTokenizerBase``: it is called, saved and loaded as
+:class:`PieceworkTokenizer` is a ``PreTrainedTokenizerFast``: it is called, saved and loaded as
 ``BertTokenizer`` is, and goes where that goes, into data collators, ``datasets.map``, data loaders
 and sentence-transformers. Needs the extra ``piecework[transformers]``.
 """

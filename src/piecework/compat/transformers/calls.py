@@ -93,17 +93,27 @@ class Call:
         return options
 
     def padding(self, tokenizer: PreTrainedTokenizerBase) -> Padding | None:
-        """Return how rows are filled up; None: not at all."""
+        """Return how rows are filled up; None: not at all.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For a number that is none or negative, and an unknown side.
+        """
         if self.padding_strategy == PaddingStrategy.DO_NOT_PAD:
             return None
-        if (multiple := as_int("pad_to_multiple_of", self.pad_to_multiple_of or 0)) < 0:
-            raise OverflowError(f"pad_to_multiple_of: expected at least 0, got {multiple}")
-        if self.padding_side not in (None, "right", "left"):
-            raise ValueError(f"padding_side: expected 'right' or 'left', got {self.padding_side!r}")
+        side = tokenizer.padding_side if self.padding_side is None else self.padding_side
+        if side not in ("right", "left"):
+            raise ValueError(f"padding_side: expected 'right' or 'left', got {side!r}")
+        length = multiple = None
+        if self.padding_strategy == PaddingStrategy.MAX_LENGTH and self.max_length is not None:
+            length = as_int("max_length", self.max_length, minimum=0)
+        if self.pad_to_multiple_of is not None:
+            multiple = as_int("pad_to_multiple_of", self.pad_to_multiple_of, minimum=0)
         return Padding(
-            self.max_length if self.padding_strategy == PaddingStrategy.MAX_LENGTH else None,
+            length,
             multiple or 1,
-            tokenizer.padding_side if self.padding_side is None else self.padding_side,
+            side,
             tokenizer.pad_token_id,
             tokenizer.pad_token_type_id,
         )

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from typing import Any, NamedTuple, overload
 
-from piecework import WordPieceTokenizer
 from piecework.compat.tokenizers import Encoding, Tokenizer
 from piecework.compat.transformers.columns import Padding
 from piecework.compat.transformers.inputs import Inputs
@@ -68,18 +67,15 @@ class Request(NamedTuple):
     Attributes
     ----------
     backend : Tokenizer
-        It is copied, not changed, and not used if it has another tokenizer by then.
-    tokenizer : WordPieceTokenizer
-        That of the call.
+        As it was when the call was made, and nobody else's.
     inputs : Inputs
-        Not changed by anybody.
+        They are nobody else's either.
     options : mapping
         The arguments of ``WordPieceTokenizer.encode_batch``.
     padding : Padding or None
     """
 
     backend: Tokenizer
-    tokenizer: WordPieceTokenizer
     inputs: Inputs
     options: Mapping[str, Any]
     padding: Padding | None
@@ -98,8 +94,7 @@ class Request(NamedTuple):
 
     def _facade(self) -> Tokenizer:
         """Return a tokenizer that truncates and pads as the call did."""
-        is_same = self.backend.tokenizer is self.tokenizer
-        facade, options = copy(self.backend) if is_same else Tokenizer(self.tokenizer), self.options
+        facade, options = copy(self.backend), self.options
         facade.encode_special_tokens = options.get("split_special_tokens", False)
         facade.no_truncation()
         if "max_length" in options:
@@ -107,14 +102,10 @@ class Request(NamedTuple):
                 options["max_length"],
                 strategy=options["truncation"],
                 direction=options["truncation_side"],
-                stride=options["stride"] if options.get("return_overflow") else 0,
+                stride=options["stride"],
             )
         facade.no_padding()
         if self.padding is not None:
             pad_token = facade.id_to_token(self.padding.pad_id)
             facade.enable_padding(**self.padding.as_options(), pad_token=pad_token)
         return facade
-
-    def check(self) -> None:
-        """Raise now what would be raised when the encodings are asked for."""
-        self._facade()

@@ -10,21 +10,20 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import tokenizers
-from transformers import AddedToken
 from transformers.models.auto.tokenization_auto import tokenizer_class_from_name
 
 from piecework import WordPieceTokenizer
-from piecework.compat.tokenizers import AddedToken as FacadeToken
 from piecework.compat.tokenizers import Tokenizer
+from piecework.compat.transformers.special_tokens import bert_tokens, known_ids
 from piecework.errors import TokenizerFileWarning
 from piecework.folder_config import SPECIAL_TOKENS
-from piecework.spec import SpecialPiece, Template, TokenizerSpec
+from piecework.spec import TokenizerSpec
 
 # BertTokenizer's name of each option.
 FLAGS = {
@@ -32,7 +31,36 @@ FLAGS = {
     "strip_accents": "strip_accents",
     "tokenize_chinese_chars": "handle_chinese_chars",
 }
+# What BertTokenizer takes after the vocabulary without a name.
+_POSITIONAL = (
+    "do_lower_case",
+    "unk_token",
+    "sep_token",
+    "pad_token",
+    "cls_token",
+    "mask_token",
+    "tokenize_chinese_chars",
+    "strip_accents",
+)
 BERT_INPUT_NAMES = ["input_ids", "token_type_ids", "attention_mask"]
+
+
+def with_positional(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keyword arguments of a constructor with those that were given without a name.
+
+    Raises
+    ------
+    TypeError
+        For too many of them, and for one that was given by its name too.
+    """
+    if len(args) > len(_POSITIONAL):
+        raise TypeError(
+            f"expected at most {len(_POSITIONAL)} arguments after vocab, got {len(args)}"
+        )
+    named = dict(zip(_POSITIONAL, args, strict=False))
+    if twice := named.keys() & kwargs.keys():
+        raise TypeError(f"{min(twice)}: given twice, by its place and by its name")
+    return {**kwargs, **named}
 
 
 def make_tokenizer(
@@ -71,11 +99,21 @@ def make_tokenizer(
             "expected one of tokenizer_object, tokenizer_file, vocab and vocab_file, got none; "
             "from_pretrained reads a folder"
         )
+    if isinstance(vocab, (WordPieceTokenizer, Tokenizer, tokenizers.Tokenizer)):
+        raise TypeError(
+            f"vocab: expected a mapping of str to int or a path, got a {type(vocab).__name__}; "
+            "give it as tokenizer_object="
+        )
     if (folder := _model_folder(vocab)) is not None:
-        return _with_flags(WordPieceTokenizer.from_pretrained(folder), flags)
-    is_path = isinstance(vocab, (str, os.PathLike))
-    make = WordPieceTokenizer.from_vocab if is_path else WordPieceTokenizer
-    return _with_template(make(vocab, **flags), names)
+        tokenizer = _with_flags(WordPieceTokenizer.from_pretrained(folder), flags)
+    else:
+        is_path = isinstance(vocab, (str, os.PathLike))
+        make = WordPieceTokenizer.from_vocab if is_path else WordPieceTokenizer
+        tokenizer = make(vocab, **flags)
+    if SPECIAL_TOKENS.keys().isdisjoint(names):
+        return tokenizer
+    # Which tokens of a vocabulary are special hangs on the names; the constructor adds those.
+    return WordPieceTokenizer.from_spec(replace(tokenizer.spec, added_tokens=()))
 
 
 def _model_folder(vocab: Any) -> Path | None:
@@ -108,49 +146,14 @@ def _without_notice(read: Callable[[str], WordPieceTokenizer], source: str) -> W
 
 
 def _with_flags(tokenizer: WordPieceTokenizer, flags: Mapping[str, Any]) -> WordPieceTokenizer:
-    """Return the tokenizer with other flags, where it has any: BERT's normalizer."""
+    """Return the tokenizer with other flags and another unk token, where its steps are BERT's."""
     spec = tokenizer.spec
-    if flags.get("unk_token") not in spec.vocabulary.ids:
-        flags = {name: value for name, value in flags.items() if name != "unk_token"}
     changed = {name: value for name, value in flags.items() if getattr(spec, name) != value}
+    if changed.get("unk_token") not in spec.vocabulary.ids:
+        changed.pop("unk_token", None)  # a token that is added: no unknown word can become it
     if not changed or spec.steps is not None:
         return tokenizer
     return WordPieceTokenizer.from_spec(replace(spec, **changed))
-
-
-def _with_template(tokenizer: WordPieceTokenizer, names: Mapping[str, Any]) -> WordPieceTokenizer:
-    """Return the tokenizer with BERT's template over the cls_token and sep_token given."""
-    ids = tokenizer.spec.vocabulary.ids
-    tokens = [str(names.get(key, SPECIAL_TOKENS[key])) for key in ("cls_token", "sep_token")]
-    if not all(token in ids for token in tokens):
-        return tokenizer
-    template = Template.bert(*((token, ids[token]) for token in tokens))
-    return WordPieceTokenizer.from_spec(replace(tokenizer.spec, template=template))
-
-
-def with_named_template(spec: TokenizerSpec, names: Mapping[str, Any]) -> TokenizerSpec:
-    """Return the spec with BERT's template over the cls_token and sep_token given.
-
-    Of a tokenizer with other steps or another template than BERT's these are names of tokens only,
-    and the spec comes back as it is.
-    """
-    template = spec.template
-    if template is None or spec.steps is not None:
-        return spec
-    special = [piece for piece in template.single if isinstance(piece, SpecialPiece)]
-    if len(special) != 2 or any(len(piece.ids) != 1 for piece in special):
-        return spec
-    now = [(piece.tokens[0], piece.ids[0]) for piece in special]
-    if replace(template, post_processor=None) != Template.bert(*now):
-        return spec
-    ids = {**spec.vocabulary.ids, **{token.content: token.id for token in spec.added_tokens}}
-    wanted = [
-        (str(names[key]), ids[str(names[key])])
-        if names.get(key) is not None and str(names[key]) in ids
-        else as_it_is
-        for key, as_it_is in zip(("cls_token", "sep_token"), now, strict=True)
-    ]
-    return spec if wanted == now else replace(spec, template=Template.bert(*wanted))
 
 
 def default_settings(spec: TokenizerSpec, file: str | None) -> dict[str, Any]:
@@ -163,10 +166,13 @@ def default_settings(spec: TokenizerSpec, file: str | None) -> dict[str, Any]:
         The tokenizer.json or vocab.txt that was read; the class that a tokenizer_config.json beside
         it names says which columns its model takes.
     """
-    known = {**spec.vocabulary.ids, **{token.content: token.id for token in spec.added_tokens}}
+    known = known_ids(spec)
     settings: dict[str, Any] = {
         key: token for key, token in SPECIAL_TOKENS.items() if token in known
     }
+    # Those in use, whatever they are called; a file that is saved names them when it is read.
+    in_use = bert_tokens(spec.template) or {}
+    settings |= {key: token for key, (token, _) in in_use.items() if token in known}
     settings["unk_token"] = spec.unk_token
     settings["backend"] = "tokenizers"  # what transformers takes for a sign of offsets
     if spec.steps is None:  # for readers of the file that go by these
@@ -191,47 +197,3 @@ def _input_names(file: str | None) -> list[str]:
     name = settings.get("tokenizer_class")
     named = tokenizer_class_from_name(name) if isinstance(name, str) else None
     return list(getattr(named, "model_input_names", BERT_INPUT_NAMES))
-
-
-def tokens_to_add(
-    known: Mapping[int, AddedToken],
-    named: list[AddedToken | str],
-    decoder: Mapping[int, AddedToken],
-) -> list[AddedToken]:
-    """Return the tokens that the arguments name and a tokenizer lacks, as transformers does.
-
-    Parameters
-    ----------
-    known : mapping of int to AddedToken
-        The added tokens that are there.
-    named : list
-        The special tokens that have a name, and the extra ones.
-    decoder : mapping of int to AddedToken
-        ``added_tokens_decoder``: also tokens that are there with other flags.
-    """
-    as_they_are = {repr(token) for token in known.values()}
-    missing = [token for _, token in sorted(decoder.items()) if repr(token) not in as_they_are]
-    contents = {token.content for token in known.values()} | {str(token) for token in missing}
-    for token in named:
-        if str(token) not in contents:
-            contents.add(str(token))
-            missing.append(token if isinstance(token, AddedToken) else _special(token))
-    return missing
-
-
-def _special(content: str) -> AddedToken:
-    return AddedToken(content, special=True)
-
-
-def facade_token(token: str | AddedToken) -> str | FacadeToken:
-    """Return a token of the tokenizers library as one of its facade."""
-    if isinstance(token, str):
-        return token
-    return FacadeToken(
-        token.content,
-        single_word=token.single_word,
-        lstrip=token.lstrip,
-        rstrip=token.rstrip,
-        normalized=token.normalized,
-        special=token.special,
-    )

@@ -1,9 +1,9 @@
 """PieceworkTokenizer: what transformers asks of a tokenizer, answered by a WordPieceTokenizer.
 
-It reads and writes files and keeps settings as ``PreTrainedTokenizerBase`` does, whose methods it
-inherits where they only rearrange. All that is about tokens is done by an immutable
-:class:`~piecework.WordPieceTokenizer`: a call takes its options as arguments and leaves nothing
-behind, and adding tokens puts another one in its place.
+It reads and writes files and keeps settings as ``PreTrainedTokenizerFast`` does, whose methods it
+inherits where they only rearrange, or ask the backend, which is a facade here. All that is about
+tokens is done by an immutable :class:`~piecework.WordPieceTokenizer`: a call takes its options as
+arguments and leaves nothing behind, and adding tokens puts another one in its place.
 """
 
 from __future__ import annotations
@@ -12,21 +12,34 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from copy import copy
-from functools import lru_cache, wraps
+from functools import wraps
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, cast
 
 import numpy as np
-from transformers import AddedToken, BatchEncoding, PreTrainedTokenizerBase
-from transformers.utils import to_py_obj
+from tokenizers.models import WordPiece
+from transformers import (
+    AddedToken,
+    BatchEncoding,
+    PreTrainedTokenizerBase,
+    PreTrainedTokenizerFast,
+)
 
 from piecework import Batch, WordPieceTokenizer
 from piecework.compat.tokenizers import Tokenizer
 from piecework.compat.transformers import columns, loading
 from piecework.compat.transformers.calls import Call
+from piecework.compat.transformers.decode import decode, holds_rows
+from piecework.compat.transformers.encode import encode
 from piecework.compat.transformers.encodings import Encodings, Request
 from piecework.compat.transformers.inputs import read_inputs
-from piecework.decoding import Decoder
+from piecework.compat.transformers.lookup import Lookup, Lookups
+from piecework.compat.transformers.special_tokens import (
+    facade_token,
+    tokens_to_add,
+    with_template,
+)
+from piecework.errors import short_repr
 
 _SOURCES = ("tokenizer_object", "tokenizer_file", "vocab", "vocab_file")
 _RARE = {"text_target", "text_pair_target", "tokenizer_kwargs"}
@@ -34,12 +47,15 @@ _EMBEDDED = "bert-base-uncased"
 _EMBEDDED_MAX_LENGTH = 512  # the positions that the model has
 
 
-class PieceworkTokenizer(PreTrainedTokenizerBase):  # type: ignore[misc]  # Any without transformers
+class PieceworkTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]  # Any without transformers
     """A WordPiece tokenizer of transformers, with the columns of ``BertTokenizer``.
 
     Parameters
     ----------
     vocab : mapping of str to int, or path of a vocab.txt, optional
+    *args
+        What ``BertTokenizer`` takes in this order: `do_lower_case`, `unk_token`, `sep_token`,
+        `pad_token`, `cls_token`, `mask_token`, `tokenize_chinese_chars`, `strip_accents`.
     tokenizer_object : WordPieceTokenizer or tokenizers.Tokenizer, optional
         Instead of `vocab`.
     tokenizer_file, vocab_file : path, optional
@@ -49,8 +65,9 @@ class PieceworkTokenizer(PreTrainedTokenizerBase):  # type: ignore[misc]  # Any 
         tokenizer.json with another normalizer than BERT's.
     **kwargs
         Those of ``PreTrainedTokenizerBase``: special tokens, `model_max_length`, `padding_side` and
-        so on. A special token that the vocabulary lacks is added; `cls_token`, `sep_token` and
-        `unk_token` are used where the tokenizer has BERT's steps and template.
+        so on. A special token that the vocabulary lacks is added; `cls_token` and `sep_token` are
+        put around texts, where the template is BERT's, and `unk_token` is what an unknown word
+        becomes, which has to be in the vocabulary.
 
     Raises
     ------
@@ -76,29 +93,33 @@ class PieceworkTokenizer(PreTrainedTokenizerBase):  # type: ignore[misc]  # Any 
     # As class attributes, which is where transformers looks for them.
     vocab_files_names: ClassVar = {"vocab_file": "vocab.txt", "tokenizer_file": "tokenizer.json"}
     model_input_names: ClassVar = loading.BERT_INPUT_NAMES
+    model: ClassVar = WordPiece
 
-    def __init__(self, vocab: Any = None, do_lower_case: bool | None = None, **kwargs: Any) -> None:
-        if do_lower_case is not None:
-            kwargs["do_lower_case"] = do_lower_case
+    def __init__(self, vocab: Any = None, *args: Any, **kwargs: Any) -> None:
+        kwargs = loading.with_positional(args, kwargs)
         source = {"vocab": vocab, **{name: kwargs.pop(name, None) for name in _SOURCES[:2]}}
         source["vocab_file"] = kwargs.pop("vocab_file", None)
         options = {name: kwargs.pop(name) for name in loading.FLAGS if name in kwargs}
-        self._backend = Tokenizer(loading.make_tokenizer(source, options, kwargs))
+        self._lookups = Lookups()
+        # Named as in transformers, whose pipelines read it.
+        self._tokenizer = Tokenizer(loading.make_tokenizer(source, options, kwargs))
         file = source["tokenizer_file"] or source["vocab_file"]
         decoder = kwargs.pop("added_tokens_decoder", None) or {}
         settings = {**loading.default_settings(self.wordpiece.spec, file), **kwargs}
-        super().__init__(**settings)
+        # Not that of PreTrainedTokenizerFast, which makes a tokenizer of the tokenizers library.
+        super(PreTrainedTokenizerFast, self).__init__(**settings)
+        self.add_prefix_space = settings.get("add_prefix_space", False)
+        if source["vocab_file"] is not None:
+            self.vocab_file = source["vocab_file"]
         for name in loading.FLAGS:
             setattr(self, name, settings.get(name))
         named = [token for token in self._special_tokens_map.values() if token is not None]
-        missing = loading.tokens_to_add(
-            self.added_tokens_decoder, [*named, *self._extra_special_tokens], decoder
+        missing = tokens_to_add(
+            self.added_tokens_decoder, named, self._extra_special_tokens, decoder
         )
         if missing:
             self.add_tokens(missing)
-        named_spec = loading.with_named_template(self.wordpiece.spec, kwargs)
-        if named_spec is not self.wordpiece.spec:
-            self._backend = Tokenizer(WordPieceTokenizer.from_spec(named_spec))
+        self._tokenizer = Tokenizer(with_template(self.wordpiece, kwargs))
 
     @classmethod
     def from_pretrained(
@@ -148,25 +169,12 @@ class PieceworkTokenizer(PreTrainedTokenizerBase):  # type: ignore[misc]  # Any 
     @property
     def wordpiece(self) -> WordPieceTokenizer:
         """The tokenizer that does the work, as it is now: adding tokens makes another one."""
-        return self._backend.tokenizer
+        return self._tokenizer.tokenizer
 
     @property
     def backend_tokenizer(self) -> Tokenizer:
         """The same as a ``tokenizers.Tokenizer``: tokens that are added to it are added here."""
-        return self._backend
-
-    @property
-    def _tokenizer(self) -> Tokenizer:
-        # What transformers itself looks into, its pipeline for entities for one.
-        return self._backend
-
-    @property
-    def is_fast(self) -> bool:
-        """Whether it gives offsets and word ids: True."""
-        return True
-
-    def __bool__(self) -> bool:
-        return True  # and not the length, which is asked for otherwise
+        return self._tokenizer
 
     # ---- special tokens ----
 
@@ -191,15 +199,17 @@ class PieceworkTokenizer(PreTrainedTokenizerBase):  # type: ignore[misc]  # Any 
         return len(self.wordpiece.spec.vocabulary.ids)
 
     def __len__(self) -> int:
-        return _n_tokens(self.wordpiece)
+        return self._lookup.n_tokens
+
+    @property
+    def _lookup(self) -> Lookup:
+        tokenizer, last = self._tokenizer.tokenizer, self._lookups.last
+        if last is None or last.tokenizer is not tokenizer:
+            return self._lookups.renew(tokenizer)
+        return last
 
     def get_vocab(self) -> dict[str, int]:
         """Return the tokens and their ids, added ones included."""
-        return self.wordpiece.vocab
-
-    @property
-    def vocab(self) -> dict[str, int]:
-        """The tokens and their ids, added ones included: a new dict each time."""
         return self.wordpiece.vocab
 
     @property
@@ -217,27 +227,31 @@ class PieceworkTokenizer(PreTrainedTokenizerBase):  # type: ignore[misc]  # Any 
             for token in self.wordpiece.spec.added_tokens
         }
 
-    @property
-    def added_tokens_encoder(self) -> dict[str, int]:
-        """The ids of the added tokens, in their order."""
-        return {token.content: token.id for token in self.wordpiece.spec.added_tokens}
-
-    def get_added_vocab(self) -> dict[str, int]:
-        """Return the ids of the added tokens, in their order."""
-        return self.added_tokens_encoder
-
     def _add_tokens(
         self, new_tokens: Sequence[str | AddedToken], special_tokens: bool = False
     ) -> int:
-        backend = copy(self._backend)  # encodings that are not made yet keep the old one
+        backend = self._tokenizer
         add = backend.add_special_tokens if special_tokens else backend.add_tokens
-        n_added: int = add([loading.facade_token(token) for token in new_tokens])
-        self._backend = backend
+        n_added: int = add([facade_token(token) for token in new_tokens])
         return n_added
 
+    def convert_tokens_to_ids(self, tokens: str | Sequence[str]) -> int | list[int] | None:
+        """Return the id of a token, or those of many; of one that is not there, the unk token's."""
+        if isinstance(tokens, str):
+            id_ = self._lookup.ids.get(tokens)
+            return self.unk_token_id if id_ is None else id_
+        tokens = list(tokens)
+        ids: list[Any] = list(map(self._lookup.ids.get, tokens))
+        if None not in ids:
+            return ids
+        for i, token in enumerate(tokens):
+            if not isinstance(token, str):
+                raise TypeError(f"tokens[{i}]: expected a str, got {short_repr(token)}")
+        unk_id = self.unk_token_id
+        return [unk_id if id_ is None else id_ for id_ in ids]
+
     def _convert_token_to_id_with_added_voc(self, token: str) -> int | None:
-        id_ = self.wordpiece.token_to_id(token)
-        return self.unk_token_id if id_ is None else id_
+        return cast("int | None", self.convert_tokens_to_ids(token))
 
     def convert_ids_to_tokens(
         self, ids: int | Sequence[int], skip_special_tokens: bool = False
@@ -249,18 +263,13 @@ class PieceworkTokenizer(PreTrainedTokenizerBase):  # type: ignore[misc]  # Any 
         OverflowError
             For a negative id.
         """
-        id_to_token = self.wordpiece.id_to_token
+        tokens = self._lookup.tokens
         if isinstance(ids, int):
-            return id_to_token(_checked_id(ids))
-        skipped = set(self.all_special_ids) if skip_special_tokens else set()
-        checked = (_checked_id(int(id_)) for id_ in ids)
-        return [id_to_token(id_) for id_ in checked if id_ not in skipped]
-
-    def convert_tokens_to_string(self, tokens: list[str]) -> str:
-        """Return the text of tokens, as the decoder joins them."""
-        decoder = self.wordpiece.spec.decoder
-        by_place = dict(enumerate(tokens))
-        return Decoder(by_place, len(by_place), (), decoder).decode(list(by_place))
+            return tokens[ids] if ids in tokens else tokens.get(_checked_id(ids))
+        plain = list(map(int, ids))
+        _checked_id(min(plain, default=0))
+        skipped = set(self.all_special_ids) if skip_special_tokens else ()
+        return [tokens.get(id_) for id_ in plain if id_ not in skipped]
 
     def num_special_tokens_to_add(self, pair: bool = False) -> int:
         """Return the number of tokens that the template adds to a text, or to a pair."""
@@ -292,6 +301,15 @@ class PieceworkTokenizer(PreTrainedTokenizerBase):  # type: ignore[misc]  # Any 
             **kwargs,
         )
 
+    @wraps(PreTrainedTokenizerBase.encode)
+    def encode(self, text: Any = None, *args: Any, **kwargs: Any) -> list[int]:
+        """Return the ids of a text; the arguments are those of ``PreTrainedTokenizerBase``."""
+        if type(text) is str and not (args or kwargs or self.split_special_tokens):
+            ids = self.wordpiece.encode(text, add_special=True)
+            if len(ids) <= self.model_max_length:  # if not, there is a warning
+                return ids
+        return cast("list[int]", super().encode(text, *args, **kwargs))
+
     def tokenize(
         self, text: str, pair: str | None = None, add_special_tokens: bool = False, **kwargs: Any
     ) -> list[str]:
@@ -304,6 +322,10 @@ class PieceworkTokenizer(PreTrainedTokenizerBase):  # type: ignore[misc]  # Any 
         **kwargs
             ``split_special_tokens`` and what else is about tokens; truncation is not.
         """
+        is_plain = type(text) is str and pair is None and not (add_special_tokens or kwargs)
+        if is_plain and self._lookup.has_one_string_for_each_id and not self.split_special_tokens:
+            ids = self.wordpiece.encode(text)
+            return cast("list[str]", list(map(self._lookup.tokens.__getitem__, ids)))
         encoded = self._encode_plus(
             text, text_pair=pair, add_special_tokens=add_special_tokens, **kwargs
         )
@@ -312,13 +334,11 @@ class PieceworkTokenizer(PreTrainedTokenizerBase):  # type: ignore[misc]  # Any 
     def _encode_plus(self, text: Any, text_pair: Any = None, **kwargs: Any) -> BatchEncoding:
         """Encode what `__call__` was given; `kwargs` are the fields of a `Call`."""
         call = Call.read(kwargs)
-        # Encodings are made later, of the texts of now.
-        inputs = read_inputs(text, text_pair, call.is_split_into_words).kept()
+        inputs = read_inputs(text, text_pair, call.is_split_into_words)
         names, padding = call.column_names(self.model_input_names), call.padding(self)
         options = call.encode_options(self)
         options["return_details"] = self._needs_details(names, inputs.pairs is not None)
-        wordpiece = self.wordpiece
-        batch = wordpiece.encode_batch(inputs.texts, inputs.pairs, **options)
+        batch, options = encode(self.wordpiece, inputs, options)
         is_list = call.return_tensors is None
         make = columns.lists if is_list else columns.arrays
         data: dict[str, Any] = make(batch, names, padding)
@@ -331,9 +351,7 @@ class PieceworkTokenizer(PreTrainedTokenizerBase):  # type: ignore[misc]  # Any 
             self._warn_of_length(batch, call.verbose)
         if not is_list:
             data = columns.as_tensors(data, call.return_tensors)
-        request = Request(self._backend, wordpiece, inputs, options, padding)
-        if call.return_overflowing_tokens:
-            request.check()
+        request = Request(copy(self._tokenizer), inputs, options, padding)
         encodings = Encodings(len(batch), request.make)
         n_sequences = None if not len(batch) else 1 if inputs.pairs is None else 2
         result = BatchEncoding(None, encodings, n_sequences=n_sequences)
@@ -381,20 +399,20 @@ class PieceworkTokenizer(PreTrainedTokenizerBase):  # type: ignore[misc]  # Any 
         """
         if isinstance(token_ids, Mapping):
             token_ids = token_ids["input_ids"]
-        if type(token_ids) is not list or set(map(type, token_ids)) - {list}:  # most are rows
-            token_ids = to_py_obj(token_ids)
-        if isinstance(token_ids, int):
-            token_ids = [token_ids]
-        if isinstance(token_ids, str):
-            raise TypeError(f"token_ids: expected ids, got {token_ids!r}")
-        is_batch = len(token_ids) > 0 and isinstance(token_ids[0], (list, tuple))
-        rows = token_ids if is_batch else [token_ids]
-        _check_not_negative(rows)
-        texts = self.wordpiece.decode_batch(rows, skip_special_tokens, unknown="skip")
+        decoded = decode(self.wordpiece, token_ids, skip_special_tokens)
         clean_up = kwargs.get("clean_up_tokenization_spaces")
-        if self.clean_up_tokenization_spaces if clean_up is None else clean_up:
-            texts = [self.clean_up_tokenization(text) for text in texts]
-        return texts if is_batch else texts[0]
+        if not (self.clean_up_tokenization_spaces if clean_up is None else clean_up):
+            return decoded
+        clean = self.clean_up_tokenization
+        return clean(decoded) if isinstance(decoded, str) else list(map(clean, decoded))
+
+    @wraps(PreTrainedTokenizerBase.batch_decode)
+    def batch_decode(self, sequences: Any, *args: Any, **kwargs: Any) -> list[str]:
+        """Return the texts of rows of ids; the arguments are those of `decode`."""
+        if args or not holds_rows(sequences):
+            return cast("list[str]", super().batch_decode(sequences, *args, **kwargs))
+        # What the method above does, without looking at each id.
+        return cast("list[str]", self.decode(sequences, **kwargs))
 
     # ---- files ----
 
@@ -438,12 +456,6 @@ def _name_class(config: Path) -> None:
     config.write_text(f"{text}\n", "utf-8")
 
 
-@lru_cache(maxsize=8)  # asked for at every step of some training loops
-def _n_tokens(tokenizer: WordPieceTokenizer) -> int:
-    ids = tokenizer.spec.vocabulary.ids
-    return len(ids) + sum(token.content not in ids for token in tokenizer.spec.added_tokens)
-
-
 def _of_one_row(column: list[Any]) -> Any:
     return column[0] if column and isinstance(column[0], list) else column
 
@@ -456,9 +468,3 @@ def _checked_id(id_: int) -> int:
     if id_ < 0:
         raise OverflowError(f"expected ids from 0 on, got {id_}")
     return id_
-
-
-def _check_not_negative(rows: Sequence[Sequence[int]]) -> None:
-    for i, row in enumerate(rows):
-        if len(row) and min(row) < 0:
-            raise OverflowError(f"row {i}: expected ids from 0 on, got {min(row)}")
