@@ -278,8 +278,8 @@ PITFALLS = [
         (
             (
                 TOKENIZER,
-                "return self._encoder.encode(text)",
-                "return self._encoder.encode(text.lower())",
+                "return encoder.encode(text, *around)",
+                "return encoder.encode(text.lower(), *around)",
             ),
         ),
         seed_test("test_lowercase_per_code_point"),
@@ -337,8 +337,8 @@ PITFALLS = [
         (
             (
                 TOKENIZER,
-                "return self._encoder.encode(text)",
-                'return self._encoder.encode(text.replace("\\u200b", ""))',
+                "return encoder.encode(text, *around)",
+                'return encoder.encode(text.replace("\\u200b", ""), *around)',
             ),
         ),
         seed_test("test_specials_match_as_written"),
