@@ -765,6 +765,8 @@ class WordPieceTokenizer:
         encoder = self._encoding.encoder_for(as_flag("split_special_tokens", split_special_tokens))
         pieces = self._checked_template(as_flag("add_special", add_special)).single
         counts = count_tokens(encoder, texts_of(texts, missing), NOTHING_AROUND, effort)
+        if not add_special and self._nothing_around is not None:
+            return counts  # as nearly always; what follows takes as long as counting a sentence
         n_copies = sum(isinstance(piece, SequencePiece) for piece in pieces)
         return counts * n_copies + (self.num_special_tokens() if add_special else 0)
 
