@@ -141,6 +141,14 @@ class Template:
                 return None
         return (sides[0], sides[1]) if len(sides) == 2 else None
 
+    @property
+    def processor_type(self) -> str | None:
+        """The ``type`` of the post-processor that fills it in, the last one of a Sequence."""
+        written = self.post_processor
+        while written is not None and written.get("type") == "Sequence":
+            written = written["processors"][-1] if written["processors"] else None
+        return None if written is None else written.get("type")
+
 
 # A tokenizer.json without a post-processor adds nothing.
 NO_TEMPLATE = Template((SequencePiece("A", 0),), (SequencePiece("A", 0), SequencePiece("B", 1)))

@@ -6,10 +6,9 @@ calls. It does no work on tokens.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from piecework._assemble import Pieces
 from piecework.protocol import as_int
@@ -143,7 +142,8 @@ def template_pieces(template: Template, *, is_pair: bool, add_special: bool) -> 
     if not is_pair and "B" in texts:
         raise ValueError("this tokenizer's template for one text has a place for a second one")
     used = [piece for piece in pieces if add_special or isinstance(piece, SequencePiece)]
-    all_zero = add_special and _has_types_of_zero(template.post_processor)
+    # RobertaProcessing writes the types of what overflows too, if it adds special tokens.
+    all_zero = add_special and template.processor_type == "RobertaProcessing"
     result: list[Piece] = []
     for i, piece in enumerate(used):
         if isinstance(piece, SpecialPiece):
@@ -158,14 +158,6 @@ def template_pieces(template: Template, *, is_pair: bool, add_special: bool) -> 
         later_type_id = 0 if all_zero else kind
         result.append(Piece(kind, piece.type_id, later_type_id, kind if is_last else -1, ()))
     return tuple(result)
-
-
-def _has_types_of_zero(post_processor: Mapping[str, Any] | None) -> bool:
-    # RobertaProcessing writes the types of what overflows too, if it adds special tokens.
-    while post_processor is not None and post_processor.get("type") == "Sequence":
-        processors = post_processor["processors"]
-        post_processor = processors[-1] if processors else None
-    return post_processor is not None and post_processor.get("type") == "RobertaProcessing"
 
 
 @dataclass(frozen=True)

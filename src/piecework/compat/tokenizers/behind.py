@@ -119,14 +119,10 @@ class Behind:
     def processing(self) -> Processing:
         """What the post-processor does, the last one of a sequence."""
         template = self.template
-        written = template.post_processor
         if template == NO_TEMPLATE:
             return Processing.NONE
-        while written is not None and written.get("type") == "Sequence":
-            written = written["processors"][-1] if written["processors"] else None
-        if written is None or written["type"] not in (each.value for each in Processing):
-            return Processing.TEMPLATE
-        return Processing(written["type"])
+        kinds: dict[str | None, Processing] = {each.value: each for each in Processing}
+        return kinds.get(template.processor_type, Processing.TEMPLATE)
 
     @property
     def pipeline(self) -> Pipeline:

@@ -61,14 +61,13 @@ def facade_token(token: str | AddedToken) -> str | FacadeToken:
     """Return a token of the tokenizers library as one of its facade."""
     if isinstance(token, str):
         return token
-    return FacadeToken(
-        token.content,
-        single_word=token.single_word,
-        lstrip=token.lstrip,
-        rstrip=token.rstrip,
-        normalized=token.normalized,
-        special=token.special,
-    )
+    return FacadeToken(token.content, **flags_of(token))
+
+
+def flags_of(token: Any) -> dict[str, bool]:
+    """Return the flags of an added token of any of the libraries."""
+    names = ("single_word", "lstrip", "rstrip", "normalized", "special")
+    return {name: getattr(token, name) for name in names}
 
 
 def with_template(tokenizer: WordPieceTokenizer, names: Mapping[str, Any]) -> WordPieceTokenizer:

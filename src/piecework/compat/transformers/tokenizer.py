@@ -36,6 +36,7 @@ from piecework.compat.transformers.inputs import read_inputs
 from piecework.compat.transformers.lookup import Lookup, Lookups
 from piecework.compat.transformers.special_tokens import (
     facade_token,
+    flags_of,
     tokens_to_add,
     with_template,
 )
@@ -216,14 +217,7 @@ class PieceworkTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]  # Any 
     def added_tokens_decoder(self) -> dict[int, AddedToken]:
         """The added tokens, special ones among them, by id."""
         return {
-            token.id: AddedToken(
-                token.content,
-                single_word=token.single_word,
-                lstrip=token.lstrip,
-                rstrip=token.rstrip,
-                normalized=token.normalized,
-                special=token.special,
-            )
+            token.id: AddedToken(token.content, **flags_of(token))
             for token in self.wordpiece.spec.added_tokens
         }
 
